@@ -1,0 +1,279 @@
+//! The contract with the operating system: every system call, and everything that depends on the CPU or the C library.
+//!
+//! No function here touches `errno`, takes a lock, allocates or calls into the C library: a preloaded wrapper around
+//! `mmap` or `madvise` that allocates can therefore never re-enter us (the calls are raw). Lengths are bytes and
+//! multiples of the page size; memory handed out by [`map`] is zero, private, readable and writable.
+//!
+//! Another architecture is another `linux_ARCH.rs`. With the `fault` feature each fallible call first asks
+//! [`fault`], so that a test can make the n-th one fail.
+
+#[cfg(feature = "fault")]
+pub mod fault;
+#[cfg_attr(target_arch = "x86_64", path = "linux_x86_64.rs")]
+mod arch;
+pub mod counts;
+
+pub use arch::{thread_pointer, thread_slot_read, thread_slot_write};
+use arch::{nr, syscall};
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use counts::{COUNTS, Counts};
+
+/// The smallest unit that any supported kernel maps; larger kernel pages divide the granule too.
+pub const MIN_PAGE: usize = 4096;
+
+const PROT_NONE: usize = 0;
+const PROT_READ_WRITE: usize = 1 | 2;
+const MAP_PRIVATE_ANON: usize = 0x02 | 0x20;
+const MAP_NORESERVE: usize = 0x4000;
+const MREMAP_MAYMOVE: usize = 1;
+const MREMAP_FIXED: usize = 2;
+const MADV_DONTNEED: usize = 4;
+const MADV_HUGEPAGE: usize = 14;
+const FUTEX_WAIT_PRIVATE: usize = 128;
+const FUTEX_WAKE_PRIVATE: usize = 129;
+
+/// Kernel answers from -4095 to -1 are error numbers.
+fn failed(answer: usize) -> bool {
+    answer > -4096isize as usize
+}
+
+#[inline]
+fn refuse(call: Call) -> bool {
+    #[cfg(feature = "fault")]
+    return fault::refuse(call);
+    #[cfg(not(feature = "fault"))]
+    {
+        let _ = call;
+        false
+    }
+}
+
+/// The calls that can fail and that a test can make fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    Map,
+    Unmap,
+    Purge,
+    Remap,
+    Advise,
+}
+
+fn mmap(at: *mut u8, len: usize, protection: usize, extra: usize) -> Option<NonNull<u8>> {
+    if refuse(Call::Map) {
+        return None;
+    }
+    Counts::add(&COUNTS.map, 1);
+    // SAFETY: INV-OS-RAW: a new anonymous mapping without MAP_FIXED never replaces one that exists.
+    let answer = unsafe {
+        syscall(nr::MMAP, [at as usize, len, protection, MAP_PRIVATE_ANON | extra, usize::MAX, 0])
+    };
+    if failed(answer) {
+        return None;
+    }
+    Counts::add(&COUNTS.mapped_bytes, len as u64);
+    NonNull::new(answer as *mut u8)
+}
+
+/// Maps `len` fresh zero bytes, aligned to the page.
+pub fn map(len: usize) -> Option<NonNull<u8>> {
+    mmap(ptr::null_mut(), len, PROT_READ_WRITE, MAP_NORESERVE)
+}
+
+/// Maps `len` fresh zero bytes at a multiple of `align`, a power of two of at least a page.
+pub fn map_aligned(len: usize, align: usize) -> Option<NonNull<u8>> {
+    map_aligned_as(len, align, PROT_READ_WRITE)
+}
+
+fn map_aligned_as(len: usize, align: usize, protection: usize) -> Option<NonNull<u8>> {
+    // The kernel places mappings next to each other, so the plain call is aligned more often than not.
+    let first = mmap(ptr::null_mut(), len, protection, MAP_NORESERVE)?;
+    if first.addr().get() & (align - 1) == 0 {
+        return Some(first);
+    }
+    // SAFETY: INV-OS-OWN: the mapping was made just above and nobody else knows of it.
+    unsafe { unmap(first.as_ptr(), len) };
+    let slack = align - MIN_PAGE;
+    let wide = mmap(ptr::null_mut(), len.checked_add(slack)?, protection, MAP_NORESERVE)?;
+    let skip = wide.addr().get().wrapping_neg() & (align - 1);
+    // SAFETY: INV-OS-OWN: head and tail lie inside the mapping made just above, outside the part that is returned.
+    unsafe {
+        if skip > 0 {
+            unmap(wide.as_ptr(), skip);
+        }
+        if slack > skip {
+            unmap(wide.as_ptr().add(skip + len), slack - skip);
+        }
+        Some(wide.add(skip))
+    }
+}
+
+/// Gives a mapping, or whole pages of one, back. `false` when the kernel refuses (it may run out of map entries):
+/// the memory is then still mapped.
+///
+/// # Safety
+/// The range is ours and nobody uses it any more.
+pub unsafe fn unmap(at: *mut u8, len: usize) -> bool {
+    if refuse(Call::Unmap) {
+        return false;
+    }
+    Counts::add(&COUNTS.unmap, 1);
+    // SAFETY: INV-OS-OWN: the caller owns the range.
+    let ok = !failed(unsafe { syscall(nr::MUNMAP, [at as usize, len, 0, 0, 0, 0]) });
+    if ok {
+        Counts::sub(&COUNTS.mapped_bytes, len as u64);
+    }
+    ok
+}
+
+/// Takes the pages of a range out of memory; they read as zero when `true` is returned. `false` (locked memory, a
+/// system call filter) means that nothing can be said about the content.
+///
+/// # Safety
+/// The range is ours and its content is no longer needed.
+pub unsafe fn purge(at: *mut u8, len: usize) -> bool {
+    if refuse(Call::Purge) {
+        Counts::add(&COUNTS.purge_failed, 1);
+        return false;
+    }
+    Counts::add(&COUNTS.purge, 1);
+    // SAFETY: INV-OS-OWN: the caller gives the content up.
+    let ok = !failed(unsafe { syscall(nr::MADVISE, [at as usize, len, MADV_DONTNEED, 0, 0, 0]) });
+    if !ok {
+        Counts::add(&COUNTS.purge_failed, 1);
+    }
+    ok
+}
+
+/// Asks for huge pages in a range; a refusal is harmless.
+///
+/// # Safety
+/// The range is ours.
+pub unsafe fn advise_huge(at: *mut u8, len: usize) -> bool {
+    if refuse(Call::Advise) {
+        return false;
+    }
+    Counts::add(&COUNTS.advise, 1);
+    // SAFETY: INV-OS-OWN: advice changes no content.
+    !failed(unsafe { syscall(nr::MADVISE, [at as usize, len, MADV_HUGEPAGE, 0, 0, 0]) })
+}
+
+/// Grows or shrinks a mapping where it is.
+///
+/// # Safety
+/// The range is a whole mapping of ours; when it shrinks, its tail is no longer used.
+pub unsafe fn remap_in_place(at: *mut u8, old_len: usize, new_len: usize) -> bool {
+    if refuse(Call::Remap) {
+        return false;
+    }
+    Counts::add(&COUNTS.remap, 1);
+    // SAFETY: INV-OS-OWN: the caller owns the range; without MAYMOVE the kernel extends it only into free space.
+    let answer = unsafe { syscall(nr::MREMAP, [at as usize, old_len, new_len, 0, 0, 0]) };
+    if failed(answer) {
+        return false;
+    }
+    Counts::add(&COUNTS.mapped_bytes, new_len as u64);
+    Counts::sub(&COUNTS.mapped_bytes, old_len as u64);
+    true
+}
+
+/// Moves the pages of a mapping to a new place of `new_len` bytes aligned to `align`, without copying them. `None`
+/// leaves the old mapping as it was.
+///
+/// # Safety
+/// The range is a whole mapping of ours and nobody else uses it while it moves.
+pub unsafe fn remap_move(
+    at: *mut u8,
+    old_len: usize,
+    new_len: usize,
+    align: usize,
+) -> Option<NonNull<u8>> {
+    // The target is reserved first because a free MREMAP_MAYMOVE chooses an address without our alignment.
+    let target = map_aligned_as(new_len, align, PROT_NONE)?;
+    let moved = !refuse(Call::Remap) && {
+        Counts::add(&COUNTS.remap, 1);
+        let flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+        let args = [at as usize, old_len, new_len, flags, target.as_ptr() as usize, 0];
+        // SAFETY: INV-OS-OWN: source and target are ours; MREMAP_FIXED replaces only the reservation.
+        !failed(unsafe { syscall(nr::MREMAP, args) })
+    };
+    if moved {
+        Counts::sub(&COUNTS.mapped_bytes, old_len as u64);
+        Some(target)
+    } else {
+        // SAFETY: INV-OS-OWN: the reservation was made just above.
+        unsafe { unmap(target.as_ptr(), new_len) };
+        None
+    }
+}
+
+/// Sleeps while `word` holds `value`; may wake for no reason.
+pub fn futex_wait(word: &AtomicU32, value: u32) {
+    let args = [word.as_ptr() as usize, FUTEX_WAIT_PRIVATE, value as usize, 0, 0, 0];
+    // SAFETY: INV-OS-RAW: the kernel only reads the word.
+    unsafe { syscall(nr::FUTEX, args) };
+}
+
+/// Wakes one sleeper of `word`.
+pub fn futex_wake_one(word: &AtomicU32) {
+    // SAFETY: INV-OS-RAW: the kernel does not touch the memory.
+    unsafe { syscall(nr::FUTEX, [word.as_ptr() as usize, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0]) };
+}
+
+/// Writes all of `bytes` to a file descriptor; `false` when that fails.
+pub fn write(fd: i32, mut bytes: &[u8]) -> bool {
+    const EINTR: usize = -4isize as usize;
+    while !bytes.is_empty() {
+        let args = [fd as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0];
+        // SAFETY: INV-OS-RAW: the kernel reads the slice.
+        let answer = unsafe { syscall(nr::WRITE, args) };
+        if answer == EINTR {
+            continue;
+        }
+        if failed(answer) || answer == 0 {
+            return false;
+        }
+        bytes = &bytes[answer..];
+    }
+    true
+}
+
+/// Opens a file for appending, creating it with mode 0644; the descriptor is closed on exec.
+pub fn open_append(path: &core::ffi::CStr) -> Option<i32> {
+    const AT_FDCWD: usize = -100isize as usize;
+    const WRONLY_CREAT_APPEND_CLOEXEC: usize = 0o1 | 0o100 | 0o2000 | 0o2000000;
+    let args = [AT_FDCWD, path.as_ptr() as usize, WRONLY_CREAT_APPEND_CLOEXEC, 0o644, 0, 0];
+    // SAFETY: INV-OS-RAW: the kernel reads the path.
+    let answer = unsafe { syscall(nr::OPENAT, args) };
+    (!failed(answer)).then_some(answer as i32)
+}
+
+/// Closes a descriptor from [`open_append`].
+pub fn close(fd: i32) {
+    // SAFETY: INV-OS-RAW: no memory is involved.
+    unsafe { syscall(nr::CLOSE, [fd as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// The target of a symbolic link, as much of it as fits into `buffer`.
+pub fn read_link<'a>(path: &core::ffi::CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    let args = [path.as_ptr() as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
+    // SAFETY: INV-OS-RAW: the kernel reads the path and writes at most the buffer's length.
+    let answer = unsafe { syscall(nr::READLINK, args) };
+    if failed(answer) { None } else { Some(&buffer[..answer]) }
+}
+
+pub fn process_id() -> i32 {
+    // SAFETY: INV-OS-RAW: no memory is involved.
+    unsafe { syscall(nr::GETPID, [0; 6]) as i32 }
+}
+
+pub fn parent_process_id() -> i32 {
+    // SAFETY: INV-OS-RAW: no memory is involved.
+    unsafe { syscall(nr::GETPPID, [0; 6]) as i32 }
+}
+
+/// Ends the process with SIGABRT, also when the program blocks or handles that signal.
+pub fn abort() -> ! {
+    // SAFETY: INV-OS-RAW: abort takes nothing; it is the one libc call here because core dumps and debuggers expect it.
+    unsafe { libc::abort() }
+}

@@ -1,0 +1,81 @@
+//! How much freed memory to keep resident for reuse.
+//!
+//! Kept memory is bounded relative to memory in use, so that the resident set falls *while* a program frees, with no
+//! later call and no background thread. A program that frees a peak and builds it again soon pays page faults for that;
+//! each such refault raises the bound, up to a fixed limit, and each purge lowers it again.
+#![forbid(unsafe_code)]
+
+/// Amounts are in the unit that the owner counts in (granules or bytes).
+pub struct Retain {
+    floor: usize,
+    max_learned: usize,
+    learned: usize,
+    /// Given back and not asked for again yet.
+    purged: usize,
+}
+
+/// The part of memory in use that may be kept on top.
+const LIVE_SHARE: usize = 8;
+/// The part of a purge by which the learned bound falls.
+const DECAY: usize = 4;
+
+impl Retain {
+    pub const fn new(floor: usize, max_learned: usize) -> Retain {
+        Retain { floor, max_learned, learned: 0, purged: 0 }
+    }
+
+    /// The most that may be kept while `live` is in use.
+    pub fn limit(&self, live: usize) -> usize {
+        self.floor + self.learned + live / LIVE_SHARE
+    }
+
+    /// `amount` has been given back.
+    pub fn on_purge(&mut self, amount: usize) {
+        self.purged = self.purged.saturating_add(amount);
+        self.learned -= self.learned.min(amount / DECAY);
+    }
+
+    /// `amount` of memory that was not resident had to be taken: as far as it had been given back before, keeping it
+    /// would have been better.
+    pub fn on_refault(&mut self, amount: usize) {
+        let regretted = amount.min(self.purged);
+        self.purged -= regretted;
+        self.learned = (self.learned + regretted).min(self.max_learned);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_peak_is_given_back() {
+        let mut retain = Retain::new(16, 256);
+        retain.on_refault(10_000);
+        assert_eq!(retain.limit(0), 16, "first use is no refault");
+        assert_eq!(retain.limit(800), 116);
+        retain.on_purge(10_000);
+        assert_eq!(retain.limit(0), 16);
+    }
+
+    #[test]
+    fn a_cycle_is_learned_and_forgotten() {
+        let mut retain = Retain::new(16, 256);
+        retain.on_purge(100);
+        retain.on_refault(100);
+        assert_eq!(retain.limit(0), 116);
+        retain.on_purge(200);
+        assert_eq!(retain.limit(0), 66);
+        retain.on_purge(4_000);
+        assert_eq!(retain.limit(0), 16);
+    }
+
+    #[test]
+    fn what_is_learned_is_bounded() {
+        let mut retain = Retain::new(16, 256);
+        retain.on_purge(usize::MAX);
+        retain.on_purge(usize::MAX);
+        retain.on_refault(usize::MAX);
+        assert_eq!(retain.limit(0), 16 + 256);
+    }
+}

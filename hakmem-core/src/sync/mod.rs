@@ -1,0 +1,12 @@
+//! Locks and atomics for code that must not allocate and must survive fork.
+//!
+//! Atomics come through this module so that a model checker can take their place (`--cfg loom`).
+
+mod lock;
+
+pub use lock::{Guard, Lock, Rank, fork_begin, fork_end};
+
+#[cfg(not(loom))]
+pub use core::sync::atomic;
+#[cfg(loom)]
+pub use loom::sync::atomic;
