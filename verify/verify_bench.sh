@@ -30,7 +30,7 @@ for name in hak_tiny_alloc hak_tiny_alloc_superslab; do
 done
 for name in malloc free calloc realloc; do
     grep -q " T $name\$" "$work/symbols" ||
-        fail "$name is not defined in the binary: the program would use libc's"
+        fail "$name is not a global symbol of the binary: libc's would be used"
 done
 
 # Size: at least the code of the archive member that holds the allocator.
