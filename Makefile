@@ -15,6 +15,7 @@ NATIVE ?= 0
 PREFIX ?= /usr/local
 DESTDIR ?=
 CMD ?= python3 scripts/demo.py
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 CC := gcc
 CARGO ?= cargo
 
@@ -74,7 +75,7 @@ install: lib ## install library, header and pkg-config file: DESTDIR= PREFIX=/us
 	install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(ARCHIVE) $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 include/hakmem.h $(DESTDIR)$(PREFIX)/include/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(scripts/version.sh)|" scripts/hakmem.pc.in \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/hakmem.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/hakmem.pc
 
 # ---- test ----
@@ -100,7 +101,7 @@ unit: ## run the Rust tests with cargo-nextest (built first if it is not there)
 check-shell: ## lint the shell scripts
 	shellcheck $$(git ls-files '*.sh')
 
-check-header: ## include/hakmem.h is what cbindgen makes, and compiles as C11 and C++17
+check-header: lib ## include/hakmem.h is what cbindgen makes, and compiles as C11 and C++17
 	@verify/check_header.sh
 
 check-install: lib ## install into a scratch place and build against it with pkg-config
@@ -124,14 +125,14 @@ test-real: lib ## compare real programs under preload with a plain run
 	@tests/real/run.py
 
 header: ## generate include/hakmem.h
-	@verify/check_header.sh --write
+	$(CARGO) run -q -p hakmem-preload --example header
 
 # ---- measure ----
 
 bench: benches ## run every benchmark, hakmem beside libc
 	@verify/benches.py compare
 
-bars: benches ## measure the bars the project promises, and say which are met
+bars: benches build/hello ## measure the bars the project promises, and say which are met
 	@verify/bars.py
 
 # ---- build ----
@@ -164,6 +165,10 @@ $(ON_HAKMEM): $(OUT)%_hakmem: $(BUILD)/%.o $(ARCHIVE) build/config verify/verify
 
 $(ON_SYSTEM): $(OUT)%_system: $(BUILD)/%.o build/config
 	$(LINK) $<
+
+build/hello: verify/hello.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $<
 
 clean: ## remove everything that was built
 	rm -rf build $(ON_HAKMEM) $(ON_SYSTEM)
