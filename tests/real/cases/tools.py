@@ -54,7 +54,7 @@ def tar_xz(run):
     for number in range(300):
         path = run.work / "tree" / f"d{number % 17}" / f"file{number}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(b"%d:%d\n" % (number, i * i * number) for i in range(2500)))
+        path.write_bytes(b"".join(b"%d:%d\n" % (number, i * i * number) for i in range(1200)))
     pack = "set -o pipefail; tar -c --sort=name --mtime=@0 --owner=0 --group=0 tree"
     run.command("bash", "-c", f"{pack} | xz -T2 -3 --block-size=2MiB > tree.tar.xz")
     run.digest("tree.tar.xz")
@@ -65,7 +65,7 @@ def tar_xz(run):
 @case("zstd", needs=["zstd", "mawk"], proves=["zstd"])
 def zstd(run):
     """zstd: levels 3 to 19 on two threads, a trained dictionary, and back"""
-    lines = run.command("mawk", LINES % 150_000)
+    lines = run.command("mawk", LINES % 100_000)
     for level in (3, 12, 19):
         run.command("zstd", "-q", "-T2", f"-{level}", lines, "-o", f"lines.{level}.zst")
         run.digest(f"lines.{level}.zst")
