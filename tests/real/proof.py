@@ -9,15 +9,15 @@ from case import Failure
 
 def judge(execution):
     """Returns (processes, blocks) that hakmem served, or raises Failure with every fault found."""
-    library = str(execution.library)
+    case, library = execution.case, str(execution.library)
     records = read_records(execution.proof)
     faults = [
         f"{os.path.basename(record['exe'])} (pid {record['pid']}): {fault}"
         for record in records
-        for fault in faults_of(record, library)
+        for fault in faults_of(record, library, case.own_malloc)
     ]
     faults += missing_processes(records, execution.recorded)
-    faults += missing_programs(records, execution.case.proves, execution.path)
+    faults += missing_programs(records, case.proves + case.own_malloc, execution.path)
     if faults:
         raise Failure("hakmem: not proven\n" + "\n".join("    " + fault for fault in faults))
     return len(records), sum(record["served"]["blocks"] for record in records)
@@ -38,8 +38,12 @@ def read_records(path):
     return records
 
 
-def faults_of(record, library):
+def faults_of(record, library, own_malloc=()):
     """What the record of one process says against hakmem having served it."""
+    if os.path.basename(record["exe"]) in own_malloc:
+        if library in (record["bindings"]["malloc"], record["bindings"]["free"]):
+            yield "hakmem took the place of the program's own malloc or free"
+        return
     if record["library"] != library:
         yield f"served by {record['library']}, not {library}"
     # C programs have no operator new to bind, so only these two must be there.

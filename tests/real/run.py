@@ -11,6 +11,7 @@ import glob
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,10 +28,18 @@ from report import Result, describe, difference, write_junit
 
 ROOT = Path(__file__).resolve().parents[2]
 # Debian's own programs, as scripts/deps.sh installs them: the same everywhere, whatever else a
-# machine puts on its PATH. `--path "$PATH"` tests those instead. Debian keeps the PostgreSQL
-# server off the usual path.
-POSTGRES = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=len)
-DEBIAN_PATH = ":".join(["/usr/sbin", "/usr/bin", "/sbin", "/bin", *POSTGRES])
+# machine puts on its PATH. `--path "$PATH"` tests those instead.
+DEBIAN_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def default_path():
+    """Debian keeps the PostgreSQL server off the usual path, and rustup its compiler."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+    if shutil.which("rustc"):
+        sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True)
+        found.append(sysroot.stdout.strip() + "/bin")
+    return ":".join([DEBIAN_PATH, *found])
+
 
 
 def parse_arguments():
@@ -40,7 +49,7 @@ def parse_arguments():
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write a JUnit report")
     parser.add_argument("--jobs", metavar="N", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--keep", action="store_true", help="keep the working directories")
-    parser.add_argument("--path", default=DEBIAN_PATH, help="where programs are looked up (default %(default)s)")
+    parser.add_argument("--path", default=default_path(), help="where programs are looked up (default %(default)s)")
     parser.add_argument(
         "--library",
         type=Path,

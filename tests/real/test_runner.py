@@ -56,6 +56,14 @@ class Judging(unittest.TestCase):
             self.faults(altered(libc_heap_bytes=135168)), ["libc's own heap holds 135168 bytes"]
         )
 
+    def test_a_program_that_brings_its_own_malloc_keeps_it(self):
+        own = {"malloc": "/usr/bin/perl", "free": "/usr/bin/perl"}
+        self.assertEqual(list(proof.faults_of(altered(bindings=own), LIBRARY, ("perl",))), [])
+        self.assertEqual(
+            list(proof.faults_of(GOOD, LIBRARY, ("perl",))),
+            ["hakmem took the place of the program's own malloc or free"],
+        )
+
     def test_processes_and_programs_without_a_record(self):
         started = [(7, "perl x"), (8, "perl y")]
         self.assertEqual(

@@ -23,3 +23,11 @@ def gxx(run):
     run.command("g++", "-std=c++17", "-O2", "-g", "-pthread", source, "-o", "containers")
     run.digest("containers")
     run.command("./containers")
+
+
+@case("rustc", needs=["rustc", "gcc"], proves=["collect2", "words"], own_malloc=["rustc"], timeout=90)
+def rustc(run):
+    """rustc brings its own malloc and keeps it, while gcc, which links, and the program use ours"""
+    run.command("rustc", "--edition", "2021", "-O", "-C", "debuginfo=1", PROGRAMS / "words.rs", "-o", "words")
+    run.digest("words")
+    run.command("./words")
