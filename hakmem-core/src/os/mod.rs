@@ -12,11 +12,12 @@ pub mod fault;
 #[cfg_attr(target_arch = "x86_64", path = "linux_x86_64.rs")]
 mod arch;
 pub mod counts;
+pub mod thread_exit;
 
 pub use arch::{thread_pointer, thread_slot_read, thread_slot_write};
 use arch::{nr, syscall};
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::AtomicU32;
 use counts::{COUNTS, Counts};
 
 /// The smallest unit that any supported kernel maps; larger kernel pages divide the granule too.
@@ -177,34 +178,29 @@ pub unsafe fn remap_in_place(at: *mut u8, old_len: usize, new_len: usize) -> boo
     true
 }
 
-/// Moves the pages of a mapping to a new place of `new_len` bytes aligned to `align`, without copying them. `None`
-/// leaves the old mapping as it was.
+/// Reserves address space without memory, as a target for [`remap_to`].
+pub fn reserve(len: usize, align: usize) -> Option<NonNull<u8>> {
+    map_aligned_as(len, align, PROT_NONE)
+}
+
+/// Moves the pages of a mapping to `target`, a reservation of `new_len` bytes, without copying them. On `false` both
+/// are as they were. (A plain MREMAP_MAYMOVE would choose an address without our alignment.)
 ///
 /// # Safety
-/// The range is a whole mapping of ours and nobody else uses it while it moves.
-pub unsafe fn remap_move(
-    at: *mut u8,
-    old_len: usize,
-    new_len: usize,
-    align: usize,
-) -> Option<NonNull<u8>> {
-    // The target is reserved first because a free MREMAP_MAYMOVE chooses an address without our alignment.
-    let target = map_aligned_as(new_len, align, PROT_NONE)?;
-    let moved = !refuse(Call::Remap) && {
-        Counts::add(&COUNTS.remap, 1);
-        let flags = MREMAP_MAYMOVE | MREMAP_FIXED;
-        let args = [at as usize, old_len, new_len, flags, target.as_ptr() as usize, 0];
-        // SAFETY: INV-OS-OWN: source and target are ours; MREMAP_FIXED replaces only the reservation.
-        !failed(unsafe { syscall(nr::MREMAP, args) })
-    };
-    if moved {
-        Counts::sub(&COUNTS.mapped_bytes, old_len as u64);
-        Some(target)
-    } else {
-        // SAFETY: INV-OS-OWN: the reservation was made just above.
-        unsafe { unmap(target.as_ptr(), new_len) };
-        None
+/// `at` is a whole mapping of ours that nobody else uses while it moves; `target` is from [`reserve`].
+pub unsafe fn remap_to(at: *mut u8, len: usize, target: *mut u8, new_len: usize) -> bool {
+    if refuse(Call::Remap) {
+        return false;
     }
+    Counts::add(&COUNTS.remap, 1);
+    let flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+    let args = [at as usize, len, new_len, flags, target as usize, 0];
+    // SAFETY: INV-OS-OWN: source and target are ours; MREMAP_FIXED replaces only the reservation.
+    let ok = !failed(unsafe { syscall(nr::MREMAP, args) });
+    if ok {
+        Counts::sub(&COUNTS.mapped_bytes, len as u64);
+    }
+    ok
 }
 
 /// Sleeps while `word` holds `value`; may wake for no reason.
@@ -270,6 +266,14 @@ pub fn process_id() -> i32 {
 pub fn parent_process_id() -> i32 {
     // SAFETY: INV-OS-RAW: no memory is involved.
     unsafe { syscall(nr::GETPPID, [0; 6]) as i32 }
+}
+
+/// Sets the calling thread's errno.
+#[cold]
+#[inline(never)]
+pub fn set_errno(code: i32) {
+    // SAFETY: INV-OS-RAW: the location is valid for the calling thread.
+    unsafe { *libc::__errno_location() = code };
 }
 
 /// Ends the process with SIGABRT, also when the program blocks or handles that signal.

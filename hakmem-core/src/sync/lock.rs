@@ -147,6 +147,12 @@ pub fn fork_end() {
     FORKING_THREAD.store(0, Relaxed);
 }
 
+/// [`fork_end`] in the child, where all other threads are gone.
+pub fn fork_end_in_child() {
+    ranks::forget_other_threads();
+    fork_end();
+}
+
 /// Checks the order of ranks in debug builds.
 ///
 /// The ranks that a thread holds are kept in a table indexed by its thread pointer, because the allocator can't use
@@ -183,6 +189,14 @@ mod ranks {
         let Some(entry) = mine() else { return };
         entry.held.fetch_and(!(1 << rank as u32), Relaxed);
     }
+
+    pub fn forget_other_threads() {
+        let me = os::thread_pointer();
+        TABLE
+            .iter()
+            .filter(|entry| entry.thread.load(Relaxed) != me)
+            .for_each(|entry| entry.held.store(0, Relaxed));
+    }
 }
 
 #[cfg(not(debug_assertions))]
@@ -193,6 +207,7 @@ mod ranks {
     pub fn take(_: Rank, _: bool) {}
     #[inline]
     pub fn give(_: Rank) {}
+    pub fn forget_other_threads() {}
 }
 
 #[cfg(test)]

@@ -1,0 +1,162 @@
+//! The hot path of free, and where else a block can belong.
+
+use super::enter::{Entry, enter};
+use super::{bin_at, current, spill};
+use crate::control::misuse;
+use crate::heap::{self, Fault};
+use crate::segment::page_map::{self, Kind};
+use crate::segment::{emergency, huge};
+use crate::slab::{self, Slab, remote};
+
+/// Why a pointer could not be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bad {
+    /// Not an address of ours.
+    Foreign,
+    /// In a part of a segment that no block uses.
+    Unused,
+    /// Inside a block (start and length) or behind the last one.
+    Inside(*mut u8, usize),
+    /// The block (of this length) is free already.
+    Twice(usize),
+}
+
+/// What a free found wrong, if anything: with the pointer it is about, which may be one freed earlier.
+pub type Freed = Result<(), (*mut u8, Bad)>;
+
+/// Frees `block`. Null is allowed.
+///
+/// # Safety
+/// The caller gives up a block that it holds. Anything else is reported as far as the cold paths see it.
+#[inline(always)]
+pub unsafe fn free(block: *mut u8) {
+    let front = current();
+    let tag = page_map::tag_at(block);
+    // SAFETY: INV-FRONT: the slot holds a valid front. If the tag's owner is this thread, the block is one of its own
+    // and its class has a bin; the block is free, so its first word may be written.
+    unsafe {
+        let twice_class = tag ^ (*front).tag;
+        if twice_class <= 0xff {
+            let bin = bin_at(front, twice_class as usize);
+            let room = (*bin).room - 1;
+            if room >= 0 {
+                (*bin).room = room;
+                *block.cast::<*mut u8>() = (*bin).head;
+                (*bin).head = block;
+                return;
+            }
+        }
+        free_further(block)
+    }
+}
+
+/// # Safety
+/// As for [`free`].
+#[inline(never)]
+unsafe fn free_further(block: *mut u8) {
+    // SAFETY: as the caller promises.
+    if let Err((at, bad)) = unsafe { free_elsewhere(block) } {
+        misuse::report(misuse::Operation::Free, at, bad);
+    }
+}
+
+/// # Safety
+/// As for [`free`].
+#[inline]
+unsafe fn free_elsewhere(block: *mut u8) -> Freed {
+    let tag = page_map::tag_at(block);
+    // SAFETY: INV-FRONT: the slot holds a valid front.
+    let mine = unsafe { tag ^ (*current()).tag <= 0xff };
+    if mine {
+        // SAFETY: INV-FRONT: as the caller promises, with a tag that says that the block is this thread's.
+        return unsafe { spill::free_full(block, slab::class_of_tag(tag)) };
+    }
+    if slab::owner_of_tag(tag) != 0 {
+        return free_remote(block);
+    }
+    free_other(block, tag)
+}
+
+/// Frees a block that another thread's heap owns.
+pub(super) fn free_remote(block: *mut u8) -> Freed {
+    let record = slab::slab_of(block);
+    // SAFETY: INV-RECORD: slab records are never unmapped.
+    let Some(slab) = (unsafe { record.as_ref() }) else {
+        return Err((block, Bad::Unused));
+    };
+    let Some(index) = slab.index_of(block) else {
+        return Err((block, inside(slab, block)));
+    };
+    match slab.free_remotely(index) {
+        remote::Freed::Recorded => Ok(()),
+        remote::Freed::Twice => Err((block, Bad::Twice(slab.class().size as usize))),
+        remote::Freed::Announce => {
+            // SAFETY: INV-RECORD: setting the slab's first bit gave this thread the duty to announce it.
+            match unsafe { slab::announce(record) } {
+                Some(owner) => help(owner),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+#[cold]
+fn help(owner: &'static slab::Owner) -> Freed {
+    // An interrupted cold path may hold the locks that helping needs; the owner is helped another time then.
+    let Some(entered) = enter(Entry::Free) else {
+        return Ok(());
+    };
+    let fault = heap::help(owner);
+    drop(entered);
+    result_of(fault)
+}
+
+/// The error that a fault found in a heap amounts to.
+pub(crate) fn result_of(fault: Option<Fault>) -> Freed {
+    let Some(fault) = fault else {
+        return Ok(());
+    };
+    let (Fault::DoubleFree(block) | Fault::NoBlock(block)) = fault;
+    // SAFETY: INV-RECORD: slab records are never unmapped.
+    let slab = unsafe { slab::slab_of(block).as_ref() };
+    Err((block, match (fault, slab) {
+        (_, None) => Bad::Unused,
+        (Fault::DoubleFree(_), Some(slab)) => Bad::Twice(slab.class().size as usize),
+        (Fault::NoBlock(_), Some(slab)) => inside(slab, block),
+    }))
+}
+
+fn inside(slab: &Slab, at: *mut u8) -> Bad {
+    Bad::Inside(slab.block_around(at), slab.class().size as usize)
+}
+
+#[cold]
+fn free_other(block: *mut u8, tag: u32) -> Freed {
+    const HUGE: u32 = Kind::Huge as u32;
+    const HUGE_INSIDE: u32 = Kind::HugeInside as u32;
+    const EMERGENCY: u32 = Kind::Emergency as u32;
+    const FREE_SPAN: u32 = Kind::FreeSpan as u32;
+    if block.is_null() {
+        return Ok(());
+    }
+    match tag {
+        HUGE => {
+            let entered = enter(Entry::Free);
+            let freed = huge::free(block, entered.is_none());
+            drop(entered);
+            match huge::bounds(block) {
+                _ if freed => Ok(()),
+                Some((base, len)) if base != block => Err((block, Bad::Inside(base, len))),
+                Some((_, len)) => Err((block, Bad::Twice(len))),
+                None => Err((block, Bad::Unused)),
+            }
+        }
+        HUGE_INSIDE => match huge::bounds(block) {
+            Some((base, len)) => Err((block, Bad::Inside(base, len))),
+            None => Err((block, Bad::Unused)),
+        },
+        EMERGENCY if emergency::free(block) => Ok(()),
+        EMERGENCY | FREE_SPAN => Err((block, Bad::Unused)),
+        _ => Err((block, Bad::Foreign)),
+    }
+}

@@ -1,0 +1,104 @@
+//! How many blocks a bin may hold.
+#![forbid(unsafe_code)]
+
+use crate::base::size_class::Class;
+
+/// Blocks larger than this are not cached until a miss after a spill shows that it pays.
+const CACHE_AT_ONCE: u32 = 32 * 1024;
+/// A capacity falls once this many times itself, and a few more, were spilled without a miss.
+const PATIENCE: u32 = 8;
+const PATIENCE_FLOOR: u32 = 64;
+/// What a bin keeps in a thread that only frees.
+const LEAST: u16 = 2;
+
+/// The capacity of one bin and what speaks for changing it.
+#[derive(Clone, Copy)]
+pub struct Room {
+    capacity: u16,
+    /// Blocks spilled since the last miss.
+    spilled: u32,
+}
+
+impl Room {
+    pub const fn new() -> Room {
+        Room { capacity: 0, spilled: 0 }
+    }
+
+    pub fn start(class: &Class) -> Room {
+        let capacity = if class.size > CACHE_AT_ONCE { 0 } else { class.batch };
+        Room { capacity, spilled: 0 }
+    }
+
+    pub fn capacity(&self) -> i32 {
+        self.capacity as i32
+    }
+
+    /// The bin was empty. If blocks were spilled before, it was too small. Returns the change of capacity.
+    pub fn on_miss(&mut self, class: &Class) -> i32 {
+        let before = self.capacity;
+        if self.spilled > 0 {
+            let wanted = (2 * self.capacity as u32).max(class.batch as u32);
+            self.capacity = wanted.min(class.max_room as u32) as u16;
+        }
+        self.spilled = 0;
+        self.capacity as i32 - before as i32
+    }
+
+    /// The bin was full. True when it has been full for so long that it should be emptied and made small.
+    pub fn on_spill(&mut self) -> bool {
+        self.spilled = self.spilled.saturating_add(1);
+        self.capacity > LEAST && self.spilled > self.capacity as u32 * PATIENCE + PATIENCE_FLOOR
+    }
+
+    /// Makes the bin as small as it gets.
+    pub fn shrink(&mut self, class: &Class) {
+        let least = if class.size > CACHE_AT_ONCE { 0 } else { LEAST };
+        self.capacity = self.capacity.min(least);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::size_class::{CLASSES, class_of};
+
+    #[test]
+    fn grows_only_when_a_miss_follows_a_spill() {
+        let class = &CLASSES[class_of(64)];
+        let mut room = Room::start(class);
+        let start = room.capacity();
+        assert_eq!(room.on_miss(class), 0);
+        assert!(!room.on_spill());
+        assert_eq!(room.on_miss(class), start);
+        assert_eq!(room.on_miss(class), 0);
+        for _ in 0..20 {
+            room.on_spill();
+            room.on_miss(class);
+        }
+        assert_eq!(room.capacity(), class.max_room as i32);
+    }
+
+    #[test]
+    fn falls_after_a_long_run_of_spills() {
+        let class = &CLASSES[class_of(1000)];
+        let mut room = Room::start(class);
+        let patience = room.capacity() as u32 * PATIENCE + PATIENCE_FLOOR;
+        let spills = (1..).find(|_| room.on_spill()).unwrap();
+        assert_eq!(spills, patience + 1);
+        room.shrink(class);
+        assert_eq!(room.capacity(), LEAST as i32);
+        assert!(!room.on_spill(), "small enough");
+        assert!(room.on_miss(class) > 0, "and it recovers");
+    }
+
+    #[test]
+    fn large_blocks_are_cached_once_that_pays() {
+        let class = &CLASSES[class_of(512 * 1024)];
+        let mut room = Room::start(class);
+        assert_eq!(room.capacity(), 0);
+        room.on_spill();
+        assert_eq!(room.on_miss(class), 1);
+        room.shrink(class);
+        assert_eq!(room.capacity(), 0);
+    }
+}

@@ -1,0 +1,91 @@
+//! Frees that find their bin full.
+
+use super::enter::{Entry, enter};
+use super::free::{Freed, free_remote, result_of};
+use super::{Front, SPILL, current};
+use crate::base::size_class::{CLASSES, NUM_CLASSES};
+use crate::heap::LockedHeap;
+use core::ptr::null_mut;
+
+/// Blocks from this size on do not wait in the spill: they are worth giving back at once.
+const AT_ONCE: u32 = 32 * 1024;
+
+/// Frees a block of this thread's whose bin is full.
+///
+/// # Safety
+/// The block is of `class` and owned by the calling thread's heap.
+#[inline]
+pub(super) unsafe fn free_full(block: *mut u8, class: usize) -> Freed {
+    let Some(entered) = enter(Entry::Free) else {
+        // A signal handler inside one of our cold paths: the way that needs no lock is open to everybody.
+        return free_remote(block);
+    };
+    let front = current();
+    // SAFETY: INV-FRONT: only a thread with a front of its own has blocks with its tag.
+    unsafe {
+        let spilled = (*front).spilled as usize;
+        (*front).spill[spilled] = block;
+        (*front).spilled += 1;
+        let shrink = (*front).rooms[class].on_spill();
+        let full = spilled + 1 == SPILL || CLASSES[class].size >= AT_ONCE;
+        if !full && !shrink {
+            return Ok(());
+        }
+        let mut heap = (*front).heap.lock();
+        flush(front, &mut heap);
+        if shrink {
+            (*front).rooms[class].shrink(&CLASSES[class]);
+            empty_bin(front, class, &mut heap);
+        }
+        let fault = heap.unlock();
+        drop(entered);
+        result_of(fault)
+    }
+}
+
+/// Gives the spill to the slabs.
+///
+/// # Safety
+/// `front` is the calling thread's, inside a cold path, or no thread's; `heap` is its heap.
+pub(super) unsafe fn flush(front: *mut Front, heap: &mut LockedHeap<'_>) {
+    // SAFETY: INV-FRONT: as the caller promises.
+    unsafe {
+        for i in 0..(*front).spilled as usize {
+            heap.give((*front).spill[i]);
+        }
+        (*front).spilled = 0;
+    }
+}
+
+/// Gives the blocks of a bin to the slabs.
+///
+/// # Safety
+/// As for [`flush`].
+unsafe fn empty_bin(front: *mut Front, class: usize, heap: &mut LockedHeap<'_>) {
+    // SAFETY: INV-FRONT: as the caller promises; the bin's list is detached before it is walked.
+    unsafe {
+        let bin = &raw mut (*front).bins[class];
+        let mut block = (*bin).head;
+        (*bin).head = null_mut();
+        while !block.is_null() {
+            let next = *block.cast::<*mut u8>();
+            heap.give(block);
+            block = next;
+        }
+        (*bin).room = (*front).rooms[class].capacity();
+    }
+}
+
+/// Gives everything cached to the slabs.
+///
+/// # Safety
+/// As for [`flush`].
+pub(super) unsafe fn empty(front: *mut Front, heap: &mut LockedHeap<'_>) {
+    // SAFETY: INV-FRONT: as the caller promises.
+    unsafe {
+        flush(front, heap);
+        for class in 0..NUM_CLASSES {
+            empty_bin(front, class, heap);
+        }
+    }
+}
