@@ -107,7 +107,8 @@ mod tests {
     fn text_that_does_not_fit_is_cut_at_a_piece() {
         let mut space = [0; 8];
         let mut out = Fixed::new(&mut space);
-        assert_eq!(write!(out, "{}-{}", 123, "äöüß"), Err(fmt::Error));
+        let (number, word) = (123, "äöüß");
+        assert_eq!(write!(out, "{number}-{word}"), Err(fmt::Error));
         assert_eq!((out.text(), out.is_cut()), ("123-", true));
         assert_eq!(out.write_str("x"), Err(fmt::Error));
         assert_eq!(out.bytes(), b"123-");
