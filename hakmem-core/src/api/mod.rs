@@ -6,7 +6,7 @@ mod aligned;
 mod resize;
 
 pub use aligned::{aligned_noerrno, free_aligned_sized};
-pub use resize::{realloc, usable_size};
+pub use resize::{owns, realloc, usable_size};
 
 use crate::base::size_class::{CLASS_MAX, CLASSES, TABLE_MAX, class_of};
 use crate::control::misuse;

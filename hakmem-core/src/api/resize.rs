@@ -54,6 +54,11 @@ fn look_up_other(at: *const u8, tag: u32) -> Result<Block, Bad> {
     }
 }
 
+/// Whether `at` lies in a block of ours, live or not. Any address may be asked about; no memory there is touched.
+pub fn owns(at: *const u8) -> bool {
+    page_map::tag_at(at) != Kind::None as u32
+}
+
 /// The bytes that the caller may use of the block at `at`: at least what it asked for, and the same for as long as it
 /// holds the block. 0 for null.
 ///
