@@ -5,7 +5,6 @@
 //! and checks), `control` (options, threads, fork, messages).
 #![cfg_attr(not(test), no_std)]
 // Otherwise the compiler turns malloc and memset in one function into a call of calloc, that is, into recursion.
-#![no_builtins]
 
 pub mod api;
 pub mod base;

@@ -4,8 +4,9 @@ use super::message::Line;
 use crate::front::{self, Bad};
 use crate::heap::Fault;
 use crate::os;
+use core::ffi::c_void;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
 
 /// What follows a misuse that was noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,23 @@ pub enum Misuse {
 }
 
 static POLICY: AtomicU8 = AtomicU8::new(Misuse::Abort as u8);
+
+/// The free of another allocator.
+pub type ForeignFree = unsafe extern "C" fn(*mut c_void);
+
+/// A [`ForeignFree`], or null.
+static FOREIGN_FREE: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+
+/// From now on, pointers to free that are not ours go to `free`: the program has another allocator too, and its blocks
+/// may come here.
+pub fn set_foreign_free(free: ForeignFree) {
+    FOREIGN_FREE.store(free as *mut c_void, Relaxed);
+}
+
+fn foreign_free() -> Option<ForeignFree> {
+    // SAFETY: INV-HOOK: only `set_foreign_free` stores here; null is `None`.
+    unsafe { core::mem::transmute(FOREIGN_FREE.load(Relaxed)) }
+}
 
 pub fn set_policy(policy: Misuse) {
     POLICY.store(policy as u8, Relaxed);
@@ -44,6 +62,12 @@ pub fn report_fault(fault: Fault) {
 /// Reports the misuse of the pointer `at` and aborts, unless the policy is another.
 #[cold]
 pub fn report(operation: Operation, at: *mut u8, bad: Bad) {
+    if let (Operation::Free | Operation::SizedFree(_), Bad::Foreign) = (operation, bad)
+        && let Some(free) = foreign_free()
+    {
+        // SAFETY: INV-HOOK: not a block of ours, so the other allocator has to know it.
+        return unsafe { free(at.cast()) };
+    }
     let policy = POLICY.load(Relaxed);
     if policy == Misuse::Ignore as u8 {
         return;
