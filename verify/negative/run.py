@@ -125,7 +125,7 @@ def shared_library(name, *arguments, exports=None):
     script.write_text("{ global: " + " ".join(f"{symbol};" for symbol in names) + " local: *; };\n")
     must(
         "gcc", "-shared", "-o", library, "-Wl,--whole-archive", ARCHIVE, "-Wl,--no-whole-archive",
-        f"-Wl,--version-script={script}", "-Wl,--defsym=dlopen=hak_dlopen", "-Wl,-z,now,-z,relro",
+        object_file("dlopen", "dlopen.s"), f"-Wl,--version-script={script}", "-Wl,-z,now,-z,relro",
         *arguments,
     )
     return library
