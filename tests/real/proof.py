@@ -46,9 +46,10 @@ def faults_of(record, library, own_malloc=()):
         return
     if record["library"] != library:
         yield f"served by {record['library']}, not {library}"
-    # C programs have no operator new to bind, so only these two must be there.
-    for name, owner in {"malloc": None, "free": None, **record["bindings"]}.items():
-        if owner != library:
+    for name in ("malloc", "free", "operator_new"):
+        owner = record["bindings"].get(name)
+        # A program linked with a C++ runtime of its own keeps that operator new, which calls malloc.
+        if owner != library and not (name == "operator_new" and owner == record["exe"]):
             yield f"{name} is bound to {owner or 'nothing'}"
     if record["served"]["blocks"] <= 0 or record["served"]["bytes"] <= 0:
         yield f"served {record['served']['blocks']} blocks, {record['served']['bytes']} bytes"

@@ -43,12 +43,20 @@ class Judging(unittest.TestCase):
         bindings = {**GOOD["bindings"], "free": "/lib/libc.so.6"}
         self.assertEqual(self.faults(altered(bindings=bindings)), ["free is bound to /lib/libc.so.6"])
 
+    def test_operator_new_may_be_the_programs_own(self):
+        for owner, faults in (("/usr/bin/perl", 0), ("/lib/libstdc++.so.6", 1)):
+            bindings = {**GOOD["bindings"], "operator_new": owner}
+            self.assertEqual(len(self.faults(altered(bindings=bindings))), faults)
+
     def test_another_library(self):
         self.assertEqual(len(self.faults(altered(library="/usr/lib/libhakmem.so"))), 1)
 
     def test_no_binding_and_no_block(self):
         served = {"blocks": 0, "bytes": 0}
-        self.assertEqual(self.faults(altered(bindings={})), ["malloc is bound to nothing", "free is bound to nothing"])
+        self.assertEqual(
+            self.faults(altered(bindings={})),
+            [f"{name} is bound to nothing" for name in ("malloc", "free", "operator_new")],
+        )
         self.assertEqual(self.faults(altered(served=served)), ["served 0 blocks, 0 bytes"])
 
     def test_a_used_libc_heap(self):
