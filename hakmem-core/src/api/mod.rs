@@ -49,6 +49,12 @@ pub fn malloc_noerrno(size: usize) -> *mut u8 {
     front::alloc::<false>(size)
 }
 
+/// A block from the thread's cache; else what `further` does, to which this is a jump if the caller does nothing after.
+#[inline(always)]
+pub fn malloc_or(size: usize, further: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
+    front::alloc_or(size, further)
+}
+
 /// Frees a block from any of the functions here; null is allowed. Keeps errno. Safe from any thread.
 ///
 /// # Safety

@@ -10,6 +10,12 @@ use core::ptr;
 /// A block of at least `size` bytes, aligned to 16; null when memory is exhausted, and ENOMEM if `ERRNO` is set.
 #[inline(always)]
 pub fn alloc<const ERRNO: bool>(size: usize) -> *mut u8 {
+    alloc_or(size, alloc_further::<ERRNO>)
+}
+
+/// What the table answers; else what `further` does.
+#[inline(always)]
+pub fn alloc_or(size: usize, further: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
     let front = current();
     if size <= TABLE_MAX {
         // SAFETY: INV-FRONT: the slot holds a valid front; its table has an entry for each size up to TABLE_MAX, and
@@ -25,7 +31,7 @@ pub fn alloc<const ERRNO: bool>(size: usize) -> *mut u8 {
             }
         }
     }
-    alloc_further::<ERRNO>(size)
+    further(size)
 }
 
 /// What the table does not answer: bins of larger classes, refills, blocks with a mapping of their own.

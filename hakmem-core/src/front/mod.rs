@@ -25,7 +25,7 @@ mod registry;
 mod room;
 mod spill;
 
-pub use alloc::{alloc, alloc_class, alloc_zeroed_class};
+pub use alloc::{alloc, alloc_class, alloc_or, alloc_zeroed_class};
 pub use attach::trim_thread;
 pub use cold::{alloc_huge, take_from_slab};
 pub use enter::{Entry, enter};
