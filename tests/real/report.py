@@ -39,7 +39,7 @@ def describe(result):
     times = f"plain {result.plain_seconds:5.2f} s, hakmem {result.hakmem_seconds:5.2f} s"
     if result.failure:
         return f"FAIL {result.case.name:<14} {times}\n  " + result.failure.replace("\n", "\n  ")
-    served = f"{result.processes:3} processes, {result.blocks:>10,} blocks"
+    served = f"{result.processes:3} processes, up to {result.blocks:>9,} blocks in one"
     return f"ok   {result.case.name:<14} {times}, {served}"
 
 

@@ -70,7 +70,7 @@ def run_case(case, base, path, library):
     try:
         missing = [name for name in case.needs if not shutil.which(name, path=path)]
         if missing:
-            raise Failure(f"not installed: {', '.join(missing)} (scripts/deps.sh installs what is missing)")
+            raise Failure(f"not installed: {', '.join(missing)} (scripts/deps.sh installs Debian's programs)")
         port = free_port()
         plain = Execution(case, base, path, port)
         result.plain_seconds = timed(case.body, plain)
