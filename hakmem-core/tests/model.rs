@@ -50,7 +50,11 @@ fn probes(size: usize) -> impl Iterator<Item = usize> {
 
 impl Held {
     fn new(at: *mut u8, size: usize, seed: u8) -> Held {
-        let held = Held { at: at as usize, size, seed };
+        let held = Held {
+            at: at as usize,
+            size,
+            seed,
+        };
         for i in probes(size) {
             // SAFETY: the block is at least `size` bytes long and ours.
             unsafe { at.add(i).write(seed ^ i as u8) };
@@ -66,7 +70,12 @@ impl Held {
         for i in probes(self.size).filter(|&i| i < upto) {
             // SAFETY: as in `new`.
             let byte = unsafe { self.ptr().add(i).read() };
-            assert_eq!(byte, self.seed ^ i as u8, "block of {} at byte {i}", self.size);
+            assert_eq!(
+                byte,
+                self.seed ^ i as u8,
+                "block of {} at byte {i}",
+                self.size
+            );
         }
     }
 
@@ -108,7 +117,10 @@ fn reallocate(rng: &mut Rng, held: &mut Held) {
     let at = unsafe { api::realloc(held.ptr(), size) };
     assert!(!at.is_null());
     let kept = held.size.min(size);
-    let moved = Held { at: at as usize, ..*held };
+    let moved = Held {
+        at: at as usize,
+        ..*held
+    };
     moved.check(kept);
     *held = Held::new(at, size, rng.next() as u8);
 }
@@ -120,7 +132,11 @@ fn note(held: &Held) {
     let mut map = MAP.lock().unwrap();
     let end = held.at + held.size.max(1);
     if let Some((&at, &other_end)) = map.range(..end).next_back() {
-        assert!(other_end <= held.at, "{:#x}..{end:#x} overlaps {at:#x}..{other_end:#x}", held.at);
+        assert!(
+            other_end <= held.at,
+            "{:#x}..{end:#x} overlaps {at:#x}..{other_end:#x}",
+            held.at
+        );
     }
     map.insert(held.at, end);
 }

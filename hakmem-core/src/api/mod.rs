@@ -12,9 +12,9 @@ use crate::base::size_class::{CLASS_MAX, CLASSES, TABLE_MAX, class_of};
 use crate::control::misuse;
 use crate::front::{self, Entry};
 use crate::heap;
+pub use crate::os::set_errno;
 use crate::segment::{self, page_map};
 use crate::slab;
-pub use crate::os::set_errno;
 use core::ptr::null_mut;
 
 /// The largest request that the front's table answers, in bytes.

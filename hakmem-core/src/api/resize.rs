@@ -31,7 +31,9 @@ impl Block {
 fn look_up(at: *const u8) -> Result<Block, Bad> {
     let tag = page_map::tag_at(at);
     if slab::owner_of_tag(tag) != 0 {
-        return Ok(Block::Small { class: slab::class_of_tag(tag) });
+        return Ok(Block::Small {
+            class: slab::class_of_tag(tag),
+        });
     }
     look_up_other(at, tag)
 }
@@ -47,7 +49,9 @@ fn look_up_other(at: *const u8, tag: u32) -> Result<Block, Bad> {
                 _ => Err(bounds()),
             },
             t if t == Kind::HugeInside as u32 => Err(bounds()),
-            t if t == Kind::Emergency as u32 => Ok(Block::Emergency { len: emergency::usable_size(at) }),
+            t if t == Kind::Emergency as u32 => Ok(Block::Emergency {
+                len: emergency::usable_size(at),
+            }),
             t if t == Kind::FreeSpan as u32 => Err(Bad::Unused),
             _ => Err(Bad::Foreign),
         }

@@ -32,7 +32,11 @@ pub const fn find_run(mask: u32, n: u32) -> Option<u32> {
         m &= m >> step;
         have += step;
     }
-    if m == 0 { None } else { Some(m.trailing_zeros()) }
+    if m == 0 {
+        None
+    } else {
+        Some(m.trailing_zeros())
+    }
 }
 
 #[cfg(test)]

@@ -158,9 +158,15 @@ mod tests {
     fn every_size_gets_the_tightest_class() {
         for size in 0..=CLASS_MAX {
             let class = class_of(size);
-            assert!(CLASSES[class].size as usize >= size, "size {size} class {class}");
+            assert!(
+                CLASSES[class].size as usize >= size,
+                "size {size} class {class}"
+            );
             if class > 0 {
-                assert!((CLASSES[class - 1].size as usize) < size, "size {size} class {class}");
+                assert!(
+                    (CLASSES[class - 1].size as usize) < size,
+                    "size {size} class {class}"
+                );
             }
         }
         assert_eq!(class_of(CLASS_MAX), NUM_CLASSES - 1);
@@ -169,8 +175,9 @@ mod tests {
 
     #[test]
     fn known_sizes() {
-        let sizes: [u32; 17] =
-            [16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640];
+        let sizes: [u32; 17] = [
+            16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640,
+        ];
         for (class, size) in sizes.into_iter().enumerate() {
             assert_eq!(CLASSES[class].size, size);
         }
@@ -180,14 +187,21 @@ mod tests {
     fn rounding_waste_is_bounded() {
         for size in 129..=CLASS_MAX {
             let given = CLASSES[class_of(size)].size as usize;
-            assert!((given - size) * 4 < given + 4 * 4, "size {size} gets {given}");
+            assert!(
+                (given - size) * 4 < given + 4 * 4,
+                "size {size} gets {given}"
+            );
         }
     }
 
     #[test]
     fn front_table_agrees() {
         for size in 0..=TABLE_MAX {
-            assert_eq!(FRONT_TABLE[(size + 15) >> 4] as usize, 2 * class_of(size), "size {size}");
+            assert_eq!(
+                FRONT_TABLE[(size + 15) >> 4] as usize,
+                2 * class_of(size),
+                "size {size}"
+            );
         }
     }
 
@@ -196,7 +210,11 @@ mod tests {
         for class in &CLASSES {
             let span = class.granules as usize * GRANULE;
             let used = class.blocks as usize * class.size as usize;
-            assert!(used <= span && span - used <= span / 16 + 1, "size {}", class.size);
+            assert!(
+                used <= span && span - used <= span / 16 + 1,
+                "size {}",
+                class.size
+            );
             assert!(class.granules as usize <= MAX_GRANULES);
             assert!(class.blocks as usize <= MAX_BLOCKS && class.words as usize <= 64);
             assert!(class.batch >= 1 && class.max_room >= 1);
@@ -223,7 +241,9 @@ mod tests {
     fn aligned_classes_are_aligned() {
         for shift in 0..=GRANULE_SHIFT {
             let align = 1usize << shift;
-            for size in [0, 1, 15, 16, 17, 100, 1000, 1025, 5000, 65_537, 300_000, CLASS_MAX] {
+            for size in [
+                0, 1, 15, 16, 17, 100, 1000, 1025, 5000, 65_537, 300_000, CLASS_MAX,
+            ] {
                 let class = class_of_aligned(size, align).expect("fits");
                 assert_eq!(CLASSES[class].size as usize % align, 0);
                 assert!(CLASSES[class].size as usize >= size);

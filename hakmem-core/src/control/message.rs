@@ -11,7 +11,10 @@ pub struct Line {
 
 impl Line {
     pub fn new() -> Line {
-        Line { text: [0; 512], len: 0 }
+        Line {
+            text: [0; 512],
+            len: 0,
+        }
     }
 
     pub fn as_bytes(&self) -> &[u8] {

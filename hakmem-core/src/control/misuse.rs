@@ -88,7 +88,9 @@ pub fn report_size(at: *mut u8, claimed: usize, actual: usize) {
 
 fn describe(line: &mut Line, operation: Operation, at: *mut u8, bad: Bad) {
     let fault = match (operation, bad) {
-        (Operation::SizedFree(_), Bad::Inside(start, _)) if start == at => "wrong size in sized free",
+        (Operation::SizedFree(_), Bad::Inside(start, _)) if start == at => {
+            "wrong size in sized free"
+        }
         (Operation::Free | Operation::SizedFree(_), Bad::Twice(_)) => "double free",
         (Operation::Free | Operation::SizedFree(_), _) => "invalid free",
         (Operation::Realloc, _) => "invalid realloc",
@@ -102,7 +104,10 @@ fn describe(line: &mut Line, operation: Operation, at: *mut u8, bad: Bad) {
              (docs/MISUSE.md#wrong-size)"
         ),
         (_, Bad::Foreign) => {
-            write!(line, "is not a block of hakmem (docs/MISUSE.md#foreign-pointer)")
+            write!(
+                line,
+                "is not a block of hakmem (docs/MISUSE.md#foreign-pointer)"
+            )
         }
         (_, Bad::Unused) => write!(
             line,
@@ -114,7 +119,10 @@ fn describe(line: &mut Line, operation: Operation, at: *mut u8, bad: Bad) {
              (docs/MISUSE.md#interior-pointer)"
         ),
         (_, Bad::Twice(len)) => {
-            write!(line, "is already free (block of {len} bytes) (docs/MISUSE.md#double-free)")
+            write!(
+                line,
+                "is already free (block of {len} bytes) (docs/MISUSE.md#double-free)"
+            )
         }
     };
     let _ = line.write_str("\n");
@@ -145,12 +153,18 @@ mod tests {
              (docs/MISUSE.md#double-free)\n"
         );
         assert_eq!(
-            text(Operation::Realloc, Bad::Inside(without_provenance_mut(0x1000), 640)),
+            text(
+                Operation::Realloc,
+                Bad::Inside(without_provenance_mut(0x1000), 640)
+            ),
             "hakmem: invalid realloc: pointer 0x1230 lies inside a block of 640 bytes that starts at \
              0x1000 (docs/MISUSE.md#interior-pointer)\n"
         );
         assert_eq!(
-            text(Operation::SizedFree(9), Bad::Inside(without_provenance_mut(0x1230), 640)),
+            text(
+                Operation::SizedFree(9),
+                Bad::Inside(without_provenance_mut(0x1230), 640)
+            ),
             "hakmem: wrong size in sized free: pointer 0x1230 is a block of 640 bytes, which no request \
              for 9 bytes gets (docs/MISUSE.md#wrong-size)\n"
         );

@@ -19,7 +19,9 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { misuse: Misuse::Abort }
+        Options {
+            misuse: Misuse::Abort,
+        }
     }
 }
 

@@ -31,19 +31,20 @@ pub type Freed = Result<(), (*mut u8, Bad)>;
 #[inline(always)]
 pub unsafe fn free(block: *mut u8) {
     let front = current();
-    let tag = page_map::tag_at(block);
     // SAFETY: INV-FRONT: the slot holds a valid front. If the tag's owner is this thread, the block is one of its own
     // and its class has a bin; the block is free, so its first word may be written.
     unsafe {
-        let twice_class = tag ^ (*front).tag;
-        if twice_class <= 0xff {
-            let bin = bin_at(front, twice_class as usize);
-            let room = (*bin).room - 1;
-            if room >= 0 {
-                (*bin).room = room;
-                *block.cast::<*mut u8>() = (*bin).head;
-                (*bin).head = block;
-                return;
+        if let Some(tag) = page_map::probe(block) {
+            let twice_class = tag as u64 ^ (*front).tag;
+            if twice_class <= 0xff {
+                let bin = bin_at(front, twice_class as usize);
+                // Written before it is looked at: one instruction. Whoever finds the bin full puts it right.
+                (*bin).room -= 1;
+                if (*bin).room >= 0 {
+                    *block.cast::<*mut u8>() = (*bin).head;
+                    (*bin).head = block;
+                    return;
+                }
             }
         }
         free_further(block)
@@ -66,7 +67,7 @@ unsafe fn free_further(block: *mut u8) {
 unsafe fn free_elsewhere(block: *mut u8) -> Freed {
     let tag = page_map::tag_at(block);
     // SAFETY: INV-FRONT: the slot holds a valid front.
-    let mine = unsafe { tag ^ (*current()).tag <= 0xff };
+    let mine = unsafe { tag as u64 ^ (*current()).tag <= 0xff };
     if mine {
         // SAFETY: INV-FRONT: as the caller promises, with a tag that says that the block is this thread's.
         return unsafe { spill::free_full(block, slab::class_of_tag(tag)) };
@@ -119,11 +120,14 @@ pub(crate) fn result_of(fault: Option<Fault>) -> Freed {
     let (Fault::DoubleFree(block) | Fault::NoBlock(block)) = fault;
     // SAFETY: INV-RECORD: slab records are never unmapped.
     let slab = unsafe { slab::slab_of(block).as_ref() };
-    Err((block, match (fault, slab) {
-        (_, None) => Bad::Unused,
-        (Fault::DoubleFree(_), Some(slab)) => Bad::Twice(slab.class().size as usize),
-        (Fault::NoBlock(_), Some(slab)) => inside(slab, block),
-    }))
+    Err((
+        block,
+        match (fault, slab) {
+            (_, None) => Bad::Unused,
+            (Fault::DoubleFree(_), Some(slab)) => Bad::Twice(slab.class().size as usize),
+            (Fault::NoBlock(_), Some(slab)) => inside(slab, block),
+        },
+    ))
 }
 
 fn inside(slab: &Slab, at: *mut u8) -> Bad {

@@ -29,8 +29,8 @@ pub use alloc::{alloc, alloc_class, alloc_or, alloc_zeroed_class};
 pub use attach::trim_thread;
 pub use cold::{alloc_huge, take_from_slab};
 pub use enter::{Entry, enter};
-pub use free::{Bad, free};
 pub(crate) use free::result_of;
+pub use free::{Bad, free};
 pub use registry::{after_fork_in_child, cached_blocks, cold_counts, mapped};
 
 use crate::base::size_class::{CLASSES, FRONT_TABLE, NUM_CLASSES, TABLE_LEN};
@@ -58,7 +58,7 @@ pub struct Front {
     /// Twice the class, by `(size + 15) / 16`.
     table: [u8; TABLE_LEN],
     /// `owner << 8`: a tag of the page map differs from it only in the low byte if the block is this thread's.
-    tag: u32,
+    tag: u64,
     /// The thread is inside a cold path. Read by signal handlers of the same thread.
     busy: bool,
     /// Rounds of thread-exit destructors seen.
@@ -83,9 +83,14 @@ impl Front {
     /// A front without blocks and without a table: its first allocation of any size takes the cold door.
     const fn unattached() -> Front {
         Front {
-            bins: [const { Bin { head: null_mut(), room: 0 } }; NUM_CLASSES],
+            bins: [const {
+                Bin {
+                    head: null_mut(),
+                    room: 0,
+                }
+            }; NUM_CLASSES],
             table: [0; TABLE_LEN],
-            tag: NOBODY << 8,
+            tag: (NOBODY as u64) << 8,
             busy: false,
             exit_rounds: 0,
             spilled: 0,
@@ -106,7 +111,7 @@ impl Front {
         // SAFETY: INV-FRONT: as the caller promises. The heap is written whole, the rest is zero where not set.
         unsafe {
             (&raw mut (*at).heap).write(Heap::new(number, Rank::Heap));
-            (*at).tag = number << 8;
+            (*at).tag = (number as u64) << 8;
             (*at).table = FRONT_TABLE;
             Front::reset(at);
         }
@@ -122,7 +127,10 @@ impl Front {
             for (class, what) in CLASSES.iter().enumerate() {
                 let room = Room::start(what);
                 (*at).rooms[class] = room;
-                (*at).bins[class] = Bin { head: null_mut(), room: room.capacity() };
+                (*at).bins[class] = Bin {
+                    head: null_mut(),
+                    room: room.capacity(),
+                };
             }
             (*at).spilled = 0;
             (*at).busy = false;
@@ -158,5 +166,5 @@ fn is_static(front: *const Front) -> bool {
 #[inline(always)]
 unsafe fn bin_at(front: *mut Front, twice_class: usize) -> *mut Bin {
     // SAFETY: INV-FRONT: bins come first and take 16 bytes each.
-    unsafe { front.cast::<u8>().add(twice_class * 8).cast() }
+    os::opaque(unsafe { front.cast::<u8>().add(twice_class * 8) }).cast()
 }

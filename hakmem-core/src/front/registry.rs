@@ -195,7 +195,9 @@ pub fn cached_blocks() -> [usize; NUM_CLASSES] {
                 return;
             }
             for (class, sum) in cached.iter_mut().enumerate() {
-                let capacity = (&raw const (*front).rooms[class]).read_volatile().capacity();
+                let capacity = (&raw const (*front).rooms[class])
+                    .read_volatile()
+                    .capacity();
                 let room = (&raw const (*front).bins[class].room).read_volatile();
                 *sum += capacity.saturating_sub(room).max(0) as usize;
             }

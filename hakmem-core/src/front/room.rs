@@ -21,12 +21,22 @@ pub struct Room {
 
 impl Room {
     pub const fn new() -> Room {
-        Room { capacity: 0, spilled: 0 }
+        Room {
+            capacity: 0,
+            spilled: 0,
+        }
     }
 
     pub fn start(class: &Class) -> Room {
-        let capacity = if class.size > CACHE_AT_ONCE { 0 } else { class.batch };
-        Room { capacity, spilled: 0 }
+        let capacity = if class.size > CACHE_AT_ONCE {
+            0
+        } else {
+            class.batch
+        };
+        Room {
+            capacity,
+            spilled: 0,
+        }
     }
 
     pub fn capacity(&self) -> i32 {

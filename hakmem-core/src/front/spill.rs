@@ -10,18 +10,20 @@ use core::ptr::null_mut;
 /// Blocks from this size on do not wait in the spill: they are worth giving back at once.
 const AT_ONCE: u32 = 32 * 1024;
 
-/// Frees a block of this thread's whose bin is full.
+/// Frees a block of this thread's whose bin turned out to be full, after the hot path counted its room below zero.
 ///
 /// # Safety
 /// The block is of `class` and owned by the calling thread's heap.
 #[inline]
 pub(super) unsafe fn free_full(block: *mut u8, class: usize) -> Freed {
+    let front = current();
+    // SAFETY: INV-FRONT: only a thread with a front of its own has blocks with its tag.
+    unsafe { (*front).bins[class].room += 1 };
     let Some(entered) = enter(Entry::Free) else {
         // A signal handler inside one of our cold paths: the way that needs no lock is open to everybody.
         return free_remote(block);
     };
-    let front = current();
-    // SAFETY: INV-FRONT: only a thread with a front of its own has blocks with its tag.
+    // SAFETY: INV-FRONT: as above.
     unsafe {
         let spilled = (*front).spilled as usize;
         (*front).spill[spilled] = block;

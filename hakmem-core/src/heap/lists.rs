@@ -45,7 +45,10 @@ impl SlabList {
         let record = (&raw const *slab).cast_mut();
         // SAFETY: INV-HEAP: links are guarded by the heap's lock.
         unsafe {
-            slab.links().write(Links { next: self.first, prev: null_mut() });
+            slab.links().write(Links {
+                next: self.first,
+                prev: null_mut(),
+            });
             if let Some(old) = self.first.as_ref() {
                 (*old.links()).prev = record;
             }

@@ -31,20 +31,35 @@ pub struct LockedHeap<'a> {
 impl Heap {
     #[inline]
     pub fn lock(&self) -> LockedHeap<'_> {
-        LockedHeap { heap: self, guard: self.lock.lock(), surplus: None, fault: None }
+        LockedHeap {
+            heap: self,
+            guard: self.lock.lock(),
+            surplus: None,
+            fault: None,
+        }
     }
 
     /// Locks the heap if that needs no waiting.
     pub fn try_lock(&self) -> Option<LockedHeap<'_>> {
         let guard = self.lock.try_lock()?;
-        Some(LockedHeap { heap: self, guard, surplus: None, fault: None })
+        Some(LockedHeap {
+            heap: self,
+            guard,
+            surplus: None,
+            fault: None,
+        })
     }
 }
 
 impl LockedHeap<'_> {
     /// Releases the lock, then does what had better not be done under it.
     pub fn unlock(self) -> Option<Fault> {
-        let LockedHeap { guard, surplus, fault, .. } = self;
+        let LockedHeap {
+            guard,
+            surplus,
+            fault,
+            ..
+        } = self;
         drop(guard);
         if let Some(shard) = surplus {
             shard.purge_excess();
@@ -52,7 +67,10 @@ impl LockedHeap<'_> {
         fault
     }
 
-    #[expect(clippy::mut_from_ref, reason = "the heap's lock makes the reference unique")]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the heap's lock makes the reference unique"
+    )]
     #[inline]
     fn slabs(&self) -> &mut Slabs {
         // SAFETY: INV-HEAP: the lock is held, and no function keeps the reference over a call of another one.
@@ -62,7 +80,10 @@ impl LockedHeap<'_> {
     /// Takes up to `most` blocks of `class`, linked in front of `rest`; fewer when slabs at hand have fewer, none when
     /// memory is exhausted.
     pub fn take(&mut self, class: usize, most: u32, rest: *mut u8) -> Taken {
-        let mut all = Taken { first: rest, count: 0 };
+        let mut all = Taken {
+            first: rest,
+            count: 0,
+        };
         while all.count < most {
             let slab = match self.slabs().classes[class].available.first() {
                 Some(slab) => slab,
@@ -75,7 +96,10 @@ impl LockedHeap<'_> {
             };
             // SAFETY: INV-OWNER: the slab is this heap's, whose lock is held.
             let got = unsafe { slab.take(most - all.count, all.first) };
-            all = Taken { first: got.first, count: all.count + got.count };
+            all = Taken {
+                first: got.first,
+                count: all.count + got.count,
+            };
             self.after_take(class, slab, got.count);
         }
         all
@@ -252,7 +276,11 @@ impl LockedHeap<'_> {
         for class in 0..NUM_CLASSES {
             for full in [false, true] {
                 let list = &self.slabs().classes[class];
-                let mut next = if full { list.full.first() } else { list.available.first() };
+                let mut next = if full {
+                    list.full.first()
+                } else {
+                    list.available.first()
+                };
                 while let Some(slab) = next {
                     // SAFETY: INV-HEAP: the lock is held; the next slab is read before this one may move.
                     unsafe {
@@ -339,7 +367,9 @@ impl LockedHeap<'_> {
         for (class, list) in self.slabs().classes.iter().enumerate() {
             // SAFETY: INV-OWNER: as above.
             let placed = unsafe {
-                list.available.first().is_none_or(|slab| slab.free_count() > 0)
+                list.available
+                    .first()
+                    .is_none_or(|slab| slab.free_count() > 0)
                     && list.full.first().is_none_or(|slab| slab.free_count() == 0)
             };
             if !placed {
@@ -366,7 +396,8 @@ impl LockedHeap<'_> {
         self.each_slab(|slab| {
             count += 1;
             // SAFETY: INV-OWNER: the slab is on this heap's list, and its lock is held.
-            bytes += unsafe { slab.free_count() } as usize * CLASSES[slab.class_number()].size as usize;
+            bytes +=
+                unsafe { slab.free_count() } as usize * CLASSES[slab.class_number()].size as usize;
         });
         (bytes, count)
     }

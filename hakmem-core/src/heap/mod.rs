@@ -78,6 +78,7 @@ impl Heap {
 
     /// In a forked child: look at every slab once, because an announcement may have died with its thread.
     pub fn recheck_after_fork(&self) {
-        self.recheck.store(true, crate::sync::atomic::Ordering::Relaxed);
+        self.recheck
+            .store(true, crate::sync::atomic::Ordering::Relaxed);
     }
 }

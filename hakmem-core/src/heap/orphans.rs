@@ -44,5 +44,9 @@ pub fn help(owner: &'static Owner) -> Option<super::Fault> {
     let heap: &Heap = unsafe { &*(&raw const *owner).cast() };
     let mut locked = heap.try_lock()?;
     locked.drain();
-    if locked.is(&ORPHANS) { finish(locked) } else { locked.unlock() }
+    if locked.is(&ORPHANS) {
+        finish(locked)
+    } else {
+        locked.unlock()
+    }
 }

@@ -1,8 +1,8 @@
 //! Statistics and checks: read-only views of everything below.
 
 mod check;
-mod snapshot;
 pub mod format;
+mod snapshot;
 
 pub use check::check;
 pub use snapshot::{ClassStat, ColdCounts, OsCounts, Snapshot, snapshot};

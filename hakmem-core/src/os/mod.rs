@@ -7,15 +7,15 @@
 //! Another architecture is another `linux_ARCH.rs`. With the `fault` feature each fallible call first asks
 //! [`fault`], so that a test can make the n-th one fail.
 
-#[cfg(feature = "fault")]
-pub mod fault;
 #[cfg_attr(target_arch = "x86_64", path = "linux_x86_64.rs")]
 mod arch;
 pub mod counts;
+#[cfg(feature = "fault")]
+pub mod fault;
 pub mod thread_exit;
 
-pub use arch::{thread_pointer, thread_slot_read, thread_slot_write};
 use arch::{nr, syscall};
+pub use arch::{opaque, opaque_word, thread_pointer, thread_slot_read, thread_slot_write};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::AtomicU32;
 use counts::{COUNTS, Counts};
@@ -67,7 +67,17 @@ fn mmap(at: *mut u8, len: usize, protection: usize, extra: usize) -> Option<NonN
     Counts::add(&COUNTS.map, 1);
     // SAFETY: INV-OS-RAW: a new anonymous mapping without MAP_FIXED never replaces one that exists.
     let answer = unsafe {
-        syscall(nr::MMAP, [at as usize, len, protection, MAP_PRIVATE_ANON | extra, usize::MAX, 0])
+        syscall(
+            nr::MMAP,
+            [
+                at as usize,
+                len,
+                protection,
+                MAP_PRIVATE_ANON | extra,
+                usize::MAX,
+                0,
+            ],
+        )
     };
     if failed(answer) {
         return None;
@@ -95,7 +105,12 @@ fn map_aligned_as(len: usize, align: usize, protection: usize) -> Option<NonNull
     // SAFETY: INV-OS-OWN: the mapping was made just above and nobody else knows of it.
     unsafe { unmap(first.as_ptr(), len) };
     let slack = align - MIN_PAGE;
-    let wide = mmap(ptr::null_mut(), len.checked_add(slack)?, protection, MAP_NORESERVE)?;
+    let wide = mmap(
+        ptr::null_mut(),
+        len.checked_add(slack)?,
+        protection,
+        MAP_NORESERVE,
+    )?;
     let skip = wide.addr().get().wrapping_neg() & (align - 1);
     // SAFETY: INV-OS-OWN: head and tail lie inside the mapping made just above, outside the part that is returned.
     unsafe {
@@ -205,7 +220,14 @@ pub unsafe fn remap_to(at: *mut u8, len: usize, target: *mut u8, new_len: usize)
 
 /// Sleeps while `word` holds `value`; may wake for no reason.
 pub fn futex_wait(word: &AtomicU32, value: u32) {
-    let args = [word.as_ptr() as usize, FUTEX_WAIT_PRIVATE, value as usize, 0, 0, 0];
+    let args = [
+        word.as_ptr() as usize,
+        FUTEX_WAIT_PRIVATE,
+        value as usize,
+        0,
+        0,
+        0,
+    ];
     // SAFETY: INV-OS-RAW: the kernel only reads the word.
     unsafe { syscall(nr::FUTEX, args) };
 }
@@ -213,7 +235,12 @@ pub fn futex_wait(word: &AtomicU32, value: u32) {
 /// Wakes one sleeper of `word`.
 pub fn futex_wake_one(word: &AtomicU32) {
     // SAFETY: INV-OS-RAW: the kernel does not touch the memory.
-    unsafe { syscall(nr::FUTEX, [word.as_ptr() as usize, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0]) };
+    unsafe {
+        syscall(
+            nr::FUTEX,
+            [word.as_ptr() as usize, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0],
+        )
+    };
 }
 
 /// Writes all of `bytes` to a file descriptor; `false` when that fails.
@@ -238,7 +265,14 @@ pub fn write(fd: i32, mut bytes: &[u8]) -> bool {
 pub fn open_append(path: &core::ffi::CStr) -> Option<i32> {
     const AT_FDCWD: usize = -100isize as usize;
     const WRONLY_CREAT_APPEND_CLOEXEC: usize = 0o1 | 0o100 | 0o2000 | 0o2000000;
-    let args = [AT_FDCWD, path.as_ptr() as usize, WRONLY_CREAT_APPEND_CLOEXEC, 0o644, 0, 0];
+    let args = [
+        AT_FDCWD,
+        path.as_ptr() as usize,
+        WRONLY_CREAT_APPEND_CLOEXEC,
+        0o644,
+        0,
+        0,
+    ];
     // SAFETY: INV-OS-RAW: the kernel reads the path.
     let answer = unsafe { syscall(nr::OPENAT, args) };
     (!failed(answer)).then_some(answer as i32)
@@ -252,10 +286,21 @@ pub fn close(fd: i32) {
 
 /// The target of a symbolic link, as much of it as fits into `buffer`.
 pub fn read_link<'a>(path: &core::ffi::CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
-    let args = [path.as_ptr() as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
+    let args = [
+        path.as_ptr() as usize,
+        buffer.as_mut_ptr() as usize,
+        buffer.len(),
+        0,
+        0,
+        0,
+    ];
     // SAFETY: INV-OS-RAW: the kernel reads the path and writes at most the buffer's length.
     let answer = unsafe { syscall(nr::READLINK, args) };
-    if failed(answer) { None } else { Some(&buffer[..answer]) }
+    if failed(answer) {
+        None
+    } else {
+        Some(&buffer[..answer])
+    }
 }
 
 pub fn process_id() -> i32 {

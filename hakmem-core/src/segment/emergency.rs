@@ -36,7 +36,14 @@ pub fn alloc(size: usize, align: usize) -> *mut u8 {
     }
     let header: *mut Header = map.cast();
     // SAFETY: INV-OS-OWN: the first page of the new mapping is ours.
-    unsafe { header.write(Header { map, map_len: len, block, block_len: len - offset }) };
+    unsafe {
+        header.write(Header {
+            map,
+            map_len: len,
+            block,
+            block_len: len - offset,
+        })
+    };
     page_map::set(block, 1, Kind::Emergency as u32, header);
     block
 }

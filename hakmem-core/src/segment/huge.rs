@@ -73,7 +73,11 @@ pub fn reset_after_fork() {
 
 /// Bytes and number of huge blocks in use, and bytes kept for reuse.
 pub fn stats() -> (usize, usize, usize) {
-    (LIVE.load(Relaxed), LIVE_COUNT.load(Relaxed), CACHED.load(Relaxed))
+    (
+        LIVE.load(Relaxed),
+        LIVE_COUNT.load(Relaxed),
+        CACHED.load(Relaxed),
+    )
 }
 
 /// A block of at least `size` bytes at a multiple of `align` (a power of two). With `zero` its content is zero.
@@ -150,17 +154,24 @@ fn clear_tags(base: *mut u8, len: usize) {
 }
 
 fn map_new(len: usize, align: usize, owner: u32) -> Option<Block> {
-    let record: *mut Huge = shard::of_owner(owner).lock().meta.alloc(size_of::<Huge>()).cast();
+    let record: *mut Huge = shard::of_owner(owner)
+        .lock()
+        .meta
+        .alloc(size_of::<Huge>())
+        .cast();
     if record.is_null() {
         return None;
     }
-    let base = os::map_aligned(len, align).map(|base| base.as_ptr()).filter(|&base| {
-        // SAFETY: INV-OS-OWN: mapped just above and not in use.
-        page_map::cover(base, len) || unsafe {
-            os::unmap(base, len);
-            false
-        }
-    });
+    let base = os::map_aligned(len, align)
+        .map(|base| base.as_ptr())
+        .filter(|&base| {
+            // SAFETY: INV-OS-OWN: mapped just above and not in use.
+            page_map::cover(base, len)
+                || unsafe {
+                    os::unmap(base, len);
+                    false
+                }
+        });
     let Some(base) = base else {
         free_record(record, owner);
         return None;
@@ -180,7 +191,12 @@ fn started(record: *mut Huge, base: *mut u8, len: usize) {
 
 fn free_record(record: *mut Huge, owner: u32) {
     // SAFETY: INV-META: the record came from this owner's shard and nobody refers to it.
-    unsafe { shard::of_owner(owner).lock().meta.free(record.cast(), size_of::<Huge>()) };
+    unsafe {
+        shard::of_owner(owner)
+            .lock()
+            .meta
+            .free(record.cast(), size_of::<Huge>())
+    };
 }
 
 /// Unmaps a block whose first tag has been claimed; returns whose shard the record belongs to. If the kernel refuses,
@@ -211,7 +227,9 @@ fn put_cached(record: *mut Huge, len: usize) -> bool {
     if CACHED.fetch_add(len, Relaxed) + len <= limit {
         for slot in &CACHE {
             if slot.load(Relaxed).is_null()
-                && slot.compare_exchange(null_mut(), record, Release, Relaxed).is_ok()
+                && slot
+                    .compare_exchange(null_mut(), record, Release, Relaxed)
+                    .is_ok()
             {
                 return true;
             }
@@ -234,7 +252,11 @@ fn take_cached(len: usize, align: usize) -> Option<*mut Huge> {
         // SAFETY: INV-RECORD: records are never unmapped; what is read counts only if the slot still holds it below.
         let (base, have) = unsafe { ((*record).base, (*record).len) };
         let fits = have >= len && have - len <= len / 4 && base.addr() & (align - 1) == 0;
-        if fits && slot.compare_exchange(record, null_mut(), Acquire, Relaxed).is_ok() {
+        if fits
+            && slot
+                .compare_exchange(record, null_mut(), Acquire, Relaxed)
+                .is_ok()
+        {
             // SAFETY: INV-RECORD: the exchange made the record ours; it may be another one than was looked at.
             let (base, have) = unsafe { ((*record).base, (*record).len) };
             CACHED.fetch_sub(have, Relaxed);

@@ -36,7 +36,11 @@ pub struct List<T: Threads> {
 
 impl<T: Threads> List<T> {
     pub const fn new() -> Self {
-        List { first: null_mut(), last: null_mut(), threads: core::marker::PhantomData }
+        List {
+            first: null_mut(),
+            last: null_mut(),
+            threads: core::marker::PhantomData,
+        }
     }
 
     /// # Safety
@@ -44,7 +48,10 @@ impl<T: Threads> List<T> {
     pub unsafe fn push_front(&mut self, s: *mut SuperSlab) {
         // SAFETY: INV-RECORD: members are valid while the shard's lock is held.
         unsafe {
-            *T::link(s) = Link { next: self.first, prev: null_mut() };
+            *T::link(s) = Link {
+                next: self.first,
+                prev: null_mut(),
+            };
             match self.first.is_null() {
                 true => self.last = s,
                 false => (*T::link(self.first)).prev = s,
@@ -58,7 +65,10 @@ impl<T: Threads> List<T> {
     pub unsafe fn push_back(&mut self, s: *mut SuperSlab) {
         // SAFETY: INV-RECORD: members are valid while the shard's lock is held.
         unsafe {
-            *T::link(s) = Link { next: null_mut(), prev: self.last };
+            *T::link(s) = Link {
+                next: null_mut(),
+                prev: self.last,
+            };
             match self.last.is_null() {
                 true => self.first = s,
                 false => (*T::link(self.last)).next = s,

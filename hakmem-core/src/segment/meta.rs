@@ -62,7 +62,11 @@ impl Meta {
     pub fn alloc(&mut self, bytes: usize) -> *mut u8 {
         let index = size_index(bytes);
         let reused = pop(&mut self.free[index]);
-        if reused.is_null() { self.bump(SIZES[index]) } else { reused }
+        if reused.is_null() {
+            self.bump(SIZES[index])
+        } else {
+            reused
+        }
     }
 
     /// # Safety
@@ -75,7 +79,11 @@ impl Meta {
     /// A slab record of [`SLAB_RECORD`] bytes: fresh (zero) or one that was a slab before.
     pub fn alloc_slab(&mut self) -> *mut u8 {
         let reused = pop(&mut self.free_slabs);
-        if reused.is_null() { self.bump(SLAB_RECORD) } else { reused }
+        if reused.is_null() {
+            self.bump(SLAB_RECORD)
+        } else {
+            reused
+        }
     }
 
     /// # Safety

@@ -71,17 +71,24 @@ fn index_in_leaf(address: usize) -> usize {
 /// The tag of the granule that holds `address`; 0 for every address that is not ours.
 #[inline(always)]
 pub fn tag_at(address: *const u8) -> u32 {
+    probe(address).unwrap_or(Kind::None as u32)
+}
+
+/// As [`tag_at`], with `None` for addresses beyond user space, so that a hot path can leave at once.
+#[inline(always)]
+pub fn probe(address: *const u8) -> Option<u32> {
     let address = address.addr();
-    let top = address >> LEAF_SHIFT;
+    // Opaque, or the compiler shifts twice: once to compare, once to index.
+    let top = os::opaque_word(address >> LEAF_SHIFT);
     if top >= ROOT_LEN {
-        return Kind::None as u32;
+        return None;
     }
     let offset = MAP.root[top].load(Relaxed);
     // SAFETY: INV-MAP-LEAF: an offset of 0 leads to `zero`, any other one to a leaf that stays mapped for good; both
     // begin with LEAF_LEN tags.
     unsafe {
         let tags: *const AtomicU32 = with_exposed_provenance(map_start().wrapping_add(offset));
-        (*tags.add(index_in_leaf(address))).load(Relaxed)
+        Some((*tags.add(index_in_leaf(address))).load(Relaxed))
     }
 }
 
@@ -98,14 +105,19 @@ fn leaf_of(address: usize) -> Option<&'static Leaf> {
 #[inline]
 pub fn record_at<T>(address: *const u8) -> *mut T {
     match leaf_of(address.addr()) {
-        Some(leaf) => leaf.records[index_in_leaf(address.addr())].load(Acquire).cast(),
+        Some(leaf) => leaf.records[index_in_leaf(address.addr())]
+            .load(Acquire)
+            .cast(),
         None => null_mut(),
     }
 }
 
 /// Makes the map ready for entries of a range; false when memory for a leaf is lacking. Call it before [`set`].
 pub fn cover(start: *const u8, len: usize) -> bool {
-    let (first, last) = (start.addr() >> LEAF_SHIFT, (start.addr() + len - 1) >> LEAF_SHIFT);
+    let (first, last) = (
+        start.addr() >> LEAF_SHIFT,
+        (start.addr() + len - 1) >> LEAF_SHIFT,
+    );
     (first..=last).all(cover_leaf)
 }
 
@@ -151,7 +163,9 @@ pub fn claim(address: *const u8, from: u32, to: u32) -> bool {
     let Some(leaf) = leaf_of(address.addr()) else {
         return false;
     };
-    leaf.tags[index_in_leaf(address.addr())].compare_exchange(from, to, AcqRel, Relaxed).is_ok()
+    leaf.tags[index_in_leaf(address.addr())]
+        .compare_exchange(from, to, AcqRel, Relaxed)
+        .is_ok()
 }
 
 /// Bytes of leaf memory that entries for `bytes` of blocks touch.
@@ -169,7 +183,17 @@ mod tests {
 
     #[test]
     fn foreign_and_wild_addresses_have_no_tag() {
-        for address in [0, 1, 8, 0xffff, 1 << 32, 0x7fff_ffff_ffff, 1 << 47, 1 << 63, usize::MAX] {
+        for address in [
+            0,
+            1,
+            8,
+            0xffff,
+            1 << 32,
+            0x7fff_ffff_ffff,
+            1 << 47,
+            1 << 63,
+            usize::MAX,
+        ] {
             assert_eq!(tag_at(at(address)), 0, "{address:#x}");
             assert!(record_at::<u8>(at(address)).is_null());
         }

@@ -21,7 +21,12 @@ const DECAY: usize = 4;
 
 impl Retain {
     pub const fn new(floor: usize, max_learned: usize) -> Retain {
-        Retain { floor, max_learned, learned: 0, purged: 0 }
+        Retain {
+            floor,
+            max_learned,
+            learned: 0,
+            purged: 0,
+        }
     }
 
     /// The most that may be kept while `live` is in use.

@@ -111,11 +111,17 @@ impl core::ops::DerefMut for Locked<'_> {
 
 impl Shard {
     const fn new() -> Shard {
-        Shard { lock: Lock::new(Rank::Shard), pool: UnsafeCell::new(Pool::new()) }
+        Shard {
+            lock: Lock::new(Rank::Shard),
+            pool: UnsafeCell::new(Pool::new()),
+        }
     }
 
     pub fn lock(&self) -> Locked<'_> {
-        Locked { _guard: self.lock.lock(), pool: self.pool.get() }
+        Locked {
+            _guard: self.lock.lock(),
+            pool: self.pool.get(),
+        }
     }
 
     /// The lock itself, for the fork handlers.
@@ -194,7 +200,10 @@ impl Pool {
         let (home, run) = self
             .find_dirty(granules)
             .or_else(|| self.find_any(granules))
-            .or_else(|| self.map_super_slab().map(|home| (home, Run::new(0, granules))))?;
+            .or_else(|| {
+                self.map_super_slab()
+                    .map(|home| (home, Run::new(0, granules)))
+            })?;
         // SAFETY: INV-SHARD: members of the pool's lists are valid records.
         let (base, dirty) = unsafe { ((*home).address_of(run), (*home).dirty & run.mask) };
         let dirty = dirty.count_ones();
@@ -204,7 +213,11 @@ impl Pool {
             s.free &= !run.mask;
             s.dirty &= !run.mask;
         });
-        Some(Span { base, home, clean: dirty == 0 })
+        Some(Span {
+            base,
+            home,
+            clean: dirty == 0,
+        })
     }
 
     /// Returns a span whose pages may hold old content; true when [`Shard::purge_excess`] should run.
@@ -275,18 +288,22 @@ impl Pool {
         if record.is_null() {
             return None;
         }
-        let mapped = os::map_aligned(SUPER_SLAB, SUPER_SLAB)
-            .filter(|base| page_map::cover(base.as_ptr(), SUPER_SLAB) || {
+        let mapped = os::map_aligned(SUPER_SLAB, SUPER_SLAB).filter(|base| {
+            page_map::cover(base.as_ptr(), SUPER_SLAB) || {
                 // SAFETY: INV-OS-OWN: mapped just above and not in use.
                 unsafe { os::unmap(base.as_ptr(), SUPER_SLAB) };
                 false
-            });
+            }
+        });
         let Some(base) = mapped else {
             // SAFETY: INV-META: allocated above with the same size.
             unsafe { self.meta.free(record.cast(), size_of::<SuperSlab>()) };
             return None;
         };
-        let link = || Link { next: null_mut(), prev: null_mut() };
+        let link = || Link {
+            next: null_mut(),
+            prev: null_mut(),
+        };
         let fresh = SuperSlab {
             base: base.as_ptr(),
             free: u32::MAX,

@@ -41,7 +41,9 @@ pub struct Run {
 
 impl Run {
     pub fn new(first: u32, len: u32) -> Run {
-        Run { mask: (ones64(len) << first) as u32 }
+        Run {
+            mask: (ones64(len) << first) as u32,
+        }
     }
 
     pub fn first(self) -> u32 {
@@ -64,7 +66,11 @@ impl Run {
 impl SuperSlab {
     /// A free run of `len` granules; only dirty ones when `dirty` is set.
     pub fn find(&self, len: u32, dirty: bool) -> Option<Run> {
-        let mask = if dirty { self.free & self.dirty } else { self.free };
+        let mask = if dirty {
+            self.free & self.dirty
+        } else {
+            self.free
+        };
         find_run(mask, len).map(|first| Run::new(first, len))
     }
 
@@ -74,7 +80,9 @@ impl SuperSlab {
             return None;
         }
         let first = self.dirty.trailing_zeros();
-        let len = (!(self.dirty >> first)).trailing_zeros().min(GRANULES - first);
+        let len = (!(self.dirty >> first))
+            .trailing_zeros()
+            .min(GRANULES - first);
         Some(Run::new(first, len))
     }
 
@@ -93,8 +101,18 @@ mod tests {
     use core::ptr::null_mut;
 
     fn super_slab(free: u32, dirty: u32) -> SuperSlab {
-        let link = || Link { next: null_mut(), prev: null_mut() };
-        SuperSlab { base: null_mut(), free, dirty, by_free: link(), by_dirt: link(), shard: 0 }
+        let link = || Link {
+            next: null_mut(),
+            prev: null_mut(),
+        };
+        SuperSlab {
+            base: null_mut(),
+            free,
+            dirty,
+            by_free: link(),
+            by_dirt: link(),
+            shard: 0,
+        }
     }
 
     #[test]
@@ -113,8 +131,14 @@ mod tests {
         assert_eq!(s.find(2, true), Some(Run::new(6, 2)));
         assert_eq!(s.find(3, true), None);
         assert_eq!(s.first_dirty_run(), Some(Run::new(6, 2)));
-        assert_eq!(super_slab(u32::MAX, u32::MAX).first_dirty_run(), Some(Run::new(0, 32)));
+        assert_eq!(
+            super_slab(u32::MAX, u32::MAX).first_dirty_run(),
+            Some(Run::new(0, 32))
+        );
         assert_eq!(super_slab(u32::MAX, 0).first_dirty_run(), None);
-        assert_eq!(super_slab(u32::MAX, 1 << 31).first_dirty_run(), Some(Run::new(31, 1)));
+        assert_eq!(
+            super_slab(u32::MAX, 1 << 31).first_dirty_run(),
+            Some(Run::new(31, 1))
+        );
     }
 }

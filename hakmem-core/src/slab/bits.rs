@@ -10,7 +10,10 @@ pub struct Taken {
 }
 
 impl Taken {
-    pub const NONE: Taken = Taken { first: null_mut(), count: 0 };
+    pub const NONE: Taken = Taken {
+        first: null_mut(),
+        count: 0,
+    };
 }
 
 /// Sets the first `blocks` bits of `words` and clears the rest.

@@ -18,7 +18,7 @@ mod record;
 pub mod remote;
 
 pub use bits::Taken;
-pub use record::{Links, Slab, create, release, overhead};
+pub use record::{Links, Slab, create, overhead, release};
 
 use crate::segment::page_map;
 use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -6,9 +6,9 @@ use super::{Owner, tag};
 use crate::base::size_class::{CLASSES, Class, GRANULE};
 use crate::segment::meta::SLAB_RECORD;
 use crate::segment::page_map::{self, Kind};
+use crate::segment::shard;
 use crate::segment::shard::Shard;
 use crate::segment::super_slab::SuperSlab;
-use crate::segment::shard;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 use core::cell::UnsafeCell;
 use core::mem::size_of;
@@ -86,7 +86,11 @@ pub fn create(shard: &Shard, class: usize, owner: &Owner) -> *mut Slab {
             return null_mut();
         }
         let words = pool.meta.alloc(bitmaps);
-        let span = if words.is_null() { None } else { pool.take_span(what.granules as u32) };
+        let span = if words.is_null() {
+            None
+        } else {
+            pool.take_span(what.granules as u32)
+        };
         let Some(span) = span else {
             // SAFETY: INV-META: both were allocated just above and are not used.
             unsafe {
@@ -104,7 +108,10 @@ pub fn create(shard: &Shard, class: usize, owner: &Owner) -> *mut Slab {
     unsafe {
         words.add(bitmaps / 2).write_bytes(0, bitmaps / 2);
         (*slab).own.get().write(Own {
-            links: Links { next: null_mut(), prev: null_mut() },
+            links: Links {
+                next: null_mut(),
+                prev: null_mut(),
+            },
             free_words: words.cast(),
             home: span.home,
             free: what.blocks as u32,
@@ -116,9 +123,17 @@ pub fn create(shard: &Shard, class: usize, owner: &Owner) -> *mut Slab {
         (*slab).shared.base = span.base;
         (*slab).shared.remote_words = words.add(bitmaps / 2).cast();
         (*slab).shared.class = class as u32;
-        (*slab).shared.owner.store((&raw const *owner).cast_mut(), Release);
+        (*slab)
+            .shared
+            .owner
+            .store((&raw const *owner).cast_mut(), Release);
     }
-    page_map::set(span.base, what.granules as usize, tag(owner.number, class), slab);
+    page_map::set(
+        span.base,
+        what.granules as usize,
+        tag(owner.number, class),
+        slab,
+    );
     slab
 }
 
@@ -192,7 +207,9 @@ impl Slab {
 
     #[inline]
     fn block(&self, index: usize) -> *mut u8 {
-        self.shared.base.wrapping_add(index * self.class().size as usize)
+        self.shared
+            .base
+            .wrapping_add(index * self.class().size as usize)
     }
 
     fn remote_words(&self) -> &[AtomicU64] {
@@ -215,7 +232,10 @@ impl Slab {
 /// What only the holder of the owner's lock may ask; that is the safety condition of every function here.
 #[allow(clippy::missing_safety_doc)]
 impl Slab {
-    #[expect(clippy::mut_from_ref, reason = "the owner's lock makes the reference unique")]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the owner's lock makes the reference unique"
+    )]
     #[inline]
     unsafe fn own(&self) -> &mut Own {
         // SAFETY: INV-OWNER: the caller holds the owner's lock, and no function here keeps the reference.
@@ -322,10 +342,17 @@ impl Slab {
 
     /// Hands the slab to another owner; the caller holds the locks of both.
     pub unsafe fn move_to(&self, owner: &Owner) {
-        self.shared.owner.store((&raw const *owner).cast_mut(), Release);
+        self.shared
+            .owner
+            .store((&raw const *owner).cast_mut(), Release);
         let tag = tag(owner.number, self.class_number());
         let record = (&raw const *self).cast_mut();
-        page_map::set(self.shared.base, self.class().granules as usize, tag, record);
+        page_map::set(
+            self.shared.base,
+            self.class().granules as usize,
+            tag,
+            record,
+        );
     }
 
     /// Checks the record against itself and the page map.
@@ -338,7 +365,10 @@ impl Slab {
             .all(|i| page_map::tag_at(self.shared.base.wrapping_add(i * GRANULE)) == expected);
         match () {
             _ if ones != own.free => Err("slab's count of free blocks"),
-            _ if words[..own.first_word as usize].iter().any(|&word| word != 0) => {
+            _ if words[..own.first_word as usize]
+                .iter()
+                .any(|&word| word != 0) =>
+            {
                 Err("slab's first free word")
             }
             _ if self.owner() != owner => Err("slab's owner"),

@@ -80,12 +80,16 @@ pub struct DirtyStack<T> {
 impl<T: Stacked> DirtyStack<T> {
     #[cfg(not(loom))]
     pub const fn new() -> Self {
-        DirtyStack { top: AtomicPtr::new(null_mut()) }
+        DirtyStack {
+            top: AtomicPtr::new(null_mut()),
+        }
     }
 
     #[cfg(loom)]
     pub fn new() -> Self {
-        DirtyStack { top: AtomicPtr::new(null_mut()) }
+        DirtyStack {
+            top: AtomicPtr::new(null_mut()),
+        }
     }
 
     /// Pushes `item`; returns the weight of all items on the stack, as far as the pushers knew.
@@ -98,7 +102,11 @@ impl<T: Stacked> DirtyStack<T> {
             // SAFETY: INV-RECORD: records are never unmapped; the depth of one that was popped meanwhile is unused,
             // because the exchange below then fails.
             let depth = unsafe {
-                let below = if top.is_null() { 0 } else { (*top).depth().load(Relaxed) };
+                let below = if top.is_null() {
+                    0
+                } else {
+                    (*top).depth().load(Relaxed)
+                };
                 (*item).next().store(top, Relaxed);
                 let depth = below.saturating_add(weight);
                 (*item).depth().store(depth, Relaxed);
@@ -159,7 +167,10 @@ mod tests {
     #[test]
     fn stack_returns_all_and_counts() {
         let items: Vec<_> = (0..3)
-            .map(|_| Item { next: AtomicPtr::new(null_mut()), depth: AtomicU32::new(0) })
+            .map(|_| Item {
+                next: AtomicPtr::new(null_mut()),
+                depth: AtomicU32::new(0),
+            })
             .collect();
         let at = |i: usize| (&raw const items[i]).cast_mut();
         let stack = DirtyStack::new();

@@ -46,13 +46,25 @@ pub struct Guard<'a> {
 
 impl Lock {
     pub const fn new(rank: Rank) -> Lock {
-        Lock { word: AtomicU32::new(FREE), rank, holder: AtomicUsize::new(0) }
+        Lock {
+            word: AtomicU32::new(FREE),
+            rank,
+            holder: AtomicUsize::new(0),
+        }
     }
 
     #[inline]
     pub fn lock(&self) -> Guard<'_> {
-        if self.word.compare_exchange(FREE, HELD, Acquire, Relaxed).is_err() && !self.wait() {
-            return Guard { lock: self, owned: false };
+        if self
+            .word
+            .compare_exchange(FREE, HELD, Acquire, Relaxed)
+            .is_err()
+            && !self.wait()
+        {
+            return Guard {
+                lock: self,
+                owned: false,
+            };
         }
         self.taken(true)
     }
@@ -62,7 +74,10 @@ impl Lock {
     pub fn try_lock(&self) -> Option<Guard<'_>> {
         match self.word.compare_exchange(FREE, HELD, Acquire, Relaxed) {
             Ok(_) => Some(self.taken(false)),
-            Err(_) if self.held_for_fork_by_me() => Some(Guard { lock: self, owned: false }),
+            Err(_) if self.held_for_fork_by_me() => Some(Guard {
+                lock: self,
+                owned: false,
+            }),
             Err(_) => None,
         }
     }
@@ -71,7 +86,10 @@ impl Lock {
     fn taken(&self, in_order: bool) -> Guard<'_> {
         self.holder.store(os::thread_pointer(), Relaxed);
         ranks::take(self.rank, in_order);
-        Guard { lock: self, owned: true }
+        Guard {
+            lock: self,
+            owned: true,
+        }
     }
 
     fn held_for_fork_by_me(&self) -> bool {
@@ -85,10 +103,17 @@ impl Lock {
         if self.held_for_fork_by_me() {
             return false;
         }
-        debug_assert_ne!(self.holder.load(Relaxed), os::thread_pointer(), "taken twice");
+        debug_assert_ne!(
+            self.holder.load(Relaxed),
+            os::thread_pointer(),
+            "taken twice"
+        );
         for _ in 0..SPINS {
             if self.word.load(Relaxed) == FREE
-                && self.word.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok()
+                && self
+                    .word
+                    .compare_exchange(FREE, HELD, Acquire, Relaxed)
+                    .is_ok()
             {
                 return true;
             }
@@ -113,7 +138,11 @@ impl Lock {
         if self.holder.load(Relaxed) == os::thread_pointer() {
             return;
         }
-        if self.word.compare_exchange(FREE, HELD, Acquire, Relaxed).is_err() {
+        if self
+            .word
+            .compare_exchange(FREE, HELD, Acquire, Relaxed)
+            .is_err()
+        {
             self.wait();
         }
         self.holder.store(FORKER, Relaxed);
@@ -167,21 +196,32 @@ mod ranks {
     }
 
     const LEN: usize = 1024;
-    static TABLE: [Entry; LEN] =
-        [const { Entry { thread: AtomicUsize::new(0), held: AtomicU32::new(0) } }; LEN];
+    static TABLE: [Entry; LEN] = [const {
+        Entry {
+            thread: AtomicUsize::new(0),
+            held: AtomicU32::new(0),
+        }
+    }; LEN];
 
     fn mine() -> Option<&'static Entry> {
         let me = os::thread_pointer();
         (0..8).map(|i| &TABLE[(me / 4096 + i) % LEN]).find(|entry| {
             let owner = entry.thread.load(Relaxed);
-            owner == me || entry.thread.compare_exchange(0, me, Relaxed, Relaxed).is_ok()
+            owner == me
+                || entry
+                    .thread
+                    .compare_exchange(0, me, Relaxed, Relaxed)
+                    .is_ok()
         })
     }
 
     pub fn take(rank: Rank, in_order: bool) {
         let Some(entry) = mine() else { return };
         let held = entry.held.load(Relaxed);
-        assert!(!in_order || held >> rank as u32 == 0, "lock of rank {rank:?} under {held:#b}");
+        assert!(
+            !in_order || held >> rank as u32 == 0,
+            "lock of rank {rank:?} under {held:#b}"
+        );
         entry.held.store(held | 1 << rank as u32, Relaxed);
     }
 
