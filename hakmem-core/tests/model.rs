@@ -210,7 +210,7 @@ fn run(threads: u64, generations: u64, steps: usize) {
         std::thread::scope(|scope| {
             for t in 0..threads {
                 let (give, take) = (give.clone(), &take);
-                let seed = 0x9e37_79b9_7f4a_7c15 ^ (generation << 32 | (t + 1) * 7919);
+                let seed = 0x9e37_79b9_7f4a_7c15 ^ ((generation << 32) | ((t + 1) * 7919));
                 scope.spawn(move || live(seed, steps, give, take));
             }
         });

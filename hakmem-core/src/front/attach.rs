@@ -15,7 +15,8 @@ pub(super) fn attach(entered: Entered, entry: Entry) -> Option<Entered> {
     };
     entered.leave_attached(front);
     // Outside of the cold path: this may allocate, and by now that works.
-    thread_exit::arm(front.cast(), at_thread_exit);
+    // SAFETY: INV-FRONT: the front is the thread's until its end.
+    unsafe { thread_exit::arm(front.cast(), at_thread_exit) };
     enter(entry)
 }
 

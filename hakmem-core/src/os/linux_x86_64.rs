@@ -116,6 +116,10 @@ pub fn opaque_word(mut word: usize) -> usize {
 /// The same pointer, of which the compiler knows nothing any more. It then computes an address once and uses it plainly;
 /// left alone it repeats the sum in every access, and stores with an index register cost up to a fifth on long runs.
 #[inline(always)]
+#[expect(
+    clippy::pointers_in_nomem_asm_block,
+    reason = "nothing is read or written"
+)]
 pub fn opaque(mut pointer: *mut u8) -> *mut u8 {
     // SAFETY: INV-OS-RAW: no instruction at all.
     unsafe {

@@ -11,7 +11,10 @@ static KEY: AtomicU64 = AtomicU64::new(NO_KEY);
 
 /// Asks that `destructor(value)` run when the calling thread ends. Always the same `destructor`. False when the system
 /// has no key or no memory left: the end then goes unnoticed. May allocate, through the C library.
-pub fn arm(value: *mut c_void, destructor: unsafe extern "C" fn(*mut c_void)) -> bool {
+///
+/// # Safety
+/// `destructor(value)` may be called when the calling thread ends.
+pub unsafe fn arm(value: *mut c_void, destructor: unsafe extern "C" fn(*mut c_void)) -> bool {
     let Some(key) = key(destructor) else {
         return false;
     };

@@ -47,6 +47,7 @@ unsafe fn push(list: &mut *mut Free, record: *mut u8) {
     *list = record;
 }
 
+#[expect(clippy::new_without_default, reason = "only ever made in statics")]
 impl Meta {
     pub const fn new() -> Meta {
         Meta {

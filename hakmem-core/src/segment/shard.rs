@@ -152,7 +152,7 @@ impl Shard {
             if !ok {
                 return purged;
             }
-            pool.retain.on_purge(run.len() as usize);
+            pool.retain.on_purge(run.granules() as usize);
             purged += run.bytes();
             pool.unmap_surplus();
         }

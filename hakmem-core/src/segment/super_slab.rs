@@ -50,7 +50,7 @@ impl Run {
         self.mask.trailing_zeros()
     }
 
-    pub fn len(self) -> u32 {
+    pub fn granules(self) -> u32 {
         self.mask.count_ones()
     }
 
@@ -59,7 +59,7 @@ impl Run {
     }
 
     pub fn bytes(self) -> usize {
-        self.len() as usize * GRANULE
+        self.granules() as usize * GRANULE
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
     fn runs() {
         assert_eq!(Run::new(0, 32).mask, u32::MAX);
         let run = Run::new(4, 3);
-        assert_eq!((run.mask, run.first(), run.len()), (0b111_0000, 4, 3));
+        assert_eq!((run.mask, run.first(), run.granules()), (0b111_0000, 4, 3));
         assert_eq!((run.offset(), run.bytes()), (4 * GRANULE, 3 * GRANULE));
     }
 

@@ -41,7 +41,7 @@ pub static LIMBO: DirtyStack<Slab> = DirtyStack::new();
 /// The tag of blocks of `class` that belong to owner `number`.
 #[inline]
 pub const fn tag(number: u32, class: usize) -> u32 {
-    number << 8 | class as u32 * 2
+    (number << 8) | (class as u32 * 2)
 }
 
 /// The class in the tag of a small block.

@@ -77,6 +77,7 @@ pub struct DirtyStack<T> {
     top: AtomicPtr<T>,
 }
 
+#[expect(clippy::new_without_default, reason = "only ever made in statics")]
 impl<T: Stacked> DirtyStack<T> {
     #[cfg(not(loom))]
     pub const fn new() -> Self {
