@@ -57,9 +57,45 @@ macro_rules! aside {
     }};
 }
 
-pub(crate) use {aside, bound, bound_if_any};
+/// The address that a call of `$name` ends up at. Differs from [`bound!`] in a program that was linked to fixed
+/// addresses and takes the function's address: all pointers to it then lead to a jump in the program, as if the program
+/// defined it.
+macro_rules! callee {
+    ($name:ident) => {{
+        let stub: *const u8;
+        // SAFETY: INV-BOUND: takes an address.
+        unsafe {
+            core::arch::asm!(
+                concat!("lea {}, [rip + ", stringify!($name), "@PLT]"),
+                out(reg) stub,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        $crate::bound::target_of(stub)
+    }};
+}
 
-pub type Malloc = unsafe extern "C" fn(usize) -> *mut c_void;
+pub(crate) use {aside, bound, bound_if_any, callee};
+
+/// Where a stub of the procedure linkage table jumps: `jmp [rip + offset]`, through an entry filled when the library
+/// was loaded. Anything else is the function itself, as in an executable.
+pub fn target_of(stub: *const u8) -> *const c_void {
+    const JUMP_INDIRECT: [u8; 2] = [0xff, 0x25];
+    const LEN: usize = 6;
+    // SAFETY: INV-BOUND: a stub or a function, more than six bytes of code either way; the entry is in our own image.
+    unsafe {
+        let code = stub.cast::<[u8; LEN]>().read();
+        if code[..2] != JUMP_INDIRECT {
+            return stub.cast();
+        }
+        let offset = i32::from_le_bytes([code[2], code[3], code[4], code[5]]);
+        stub.add(LEN)
+            .offset(offset as isize)
+            .cast::<*const c_void>()
+            .read_unaligned()
+    }
+}
+
 pub type Free = unsafe extern "C" fn(*mut c_void);
 pub type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 pub type Dlopen = unsafe extern "C" fn(*const c_char, i32) -> *mut c_void;
@@ -76,7 +112,7 @@ pub fn is_in_this_image(address: usize) -> bool {
 
 /// Whether callers of `malloc` reach somebody else.
 pub fn standing_aside() -> bool {
-    !is_in_this_image(bound!(malloc: Malloc) as usize)
+    !is_in_this_image(callee!(malloc).addr())
 }
 
 /// The free after ours, when we stand aside: blocks that aren't ours are its.

@@ -1,9 +1,9 @@
 //! The record at exit: one line of JSON that shows whether hakmem served the process.
 //!
-//! What is bound to malloc is asked of the dynamic linker, and whether the C library's own heap stayed empty is asked
-//! of the C library, so that the record proves something about the process and not only about us.
+//! What calls of malloc reach is read from what the dynamic linker decided, and whether the C library's own heap stayed
+//! empty is asked of the C library, so that the record proves something about the process and not only about us.
 
-use crate::bound::{bound_if_any, loaded_library, symbol};
+use crate::bound::{bound_if_any, callee, loaded_library, symbol};
 use crate::{VERSION, process};
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
@@ -81,18 +81,9 @@ fn compose(out: &mut Fixed<'_>) -> fmt::Result {
     let mut exe = [0; libc::PATH_MAX as usize];
     let exe = process::executable(&mut exe);
     let ours = object_of(crate::exports_c::malloc as *const c_void, exe);
-    let binding = |name| {
-        let address = symbol(libc::RTLD_DEFAULT, name);
-        if address.is_null() {
-            None
-        } else {
-            object_of(address, exe)
-        }
-    };
-    // Without a dynamic linker there is one object, the executable, and what it calls malloc is ours.
-    let is_static = ours.is_none();
+    // Without a dynamic linker there is one object, the executable.
     let library = ours.unwrap_or(exe);
-    let either = |found| if is_static { Some(library) } else { found };
+    let binding = |address| Json(object_of(address, exe).unwrap_or(exe));
 
     write!(
         out,
@@ -109,18 +100,10 @@ fn compose(out: &mut Fixed<'_>) -> fmt::Result {
     write!(
         out,
         ",\"bindings\":{{\"malloc\":{}",
-        OrNull(either(binding(c"malloc")).map(Json))
+        binding(callee!(malloc))
     )?;
-    write!(
-        out,
-        ",\"free\":{}",
-        OrNull(either(binding(c"free")).map(Json))
-    )?;
-    write!(
-        out,
-        ",\"operator_new\":{}}}",
-        OrNull(either(binding(c"_Znwm")).map(Json))
-    )?;
+    write!(out, ",\"free\":{}", binding(callee!(free)))?;
+    write!(out, ",\"operator_new\":{}}}", binding(callee!(_Znwm)))?;
     served(out)?;
     let usage = process::usage();
     write!(out, ",\"libc_heap_bytes\":{}", OrNull(libc_heap_bytes()))?;
@@ -174,6 +157,30 @@ impl<T: fmt::Display> fmt::Display for OrNull<T> {
             Some(value) => value.fmt(out),
             None => out.write_str("null"),
         }
+    }
+}
+
+/// Whether the address that everybody sees for a function is only the executable's way to a definition elsewhere.
+fn is_import_stub(address: *const c_void) -> bool {
+    type Dladdr1 = unsafe extern "C" fn(
+        *const c_void,
+        *mut libc::Dl_info,
+        *mut *const libc::Elf64_Sym,
+        i32,
+    ) -> i32;
+    const RTLD_DL_SYMENT: i32 = 1;
+    const SHN_UNDEF: u16 = 0;
+    let Some(dladdr1) = bound_if_any!(dladdr1: Dladdr1) else {
+        return false;
+    };
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    let mut entry: *const libc::Elf64_Sym = core::ptr::null();
+    // SAFETY: INV-BOUND: fills both or answers 0; the entry lives as long as its object.
+    unsafe {
+        dladdr1(address, info.as_mut_ptr(), &mut entry, RTLD_DL_SYMENT) != 0
+            && entry
+                .as_ref()
+                .is_some_and(|entry| entry.st_shndx == SHN_UNDEF)
     }
 }
 
