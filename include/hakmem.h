@@ -47,7 +47,7 @@ struct hak_stats {
      */
     size_t mapped;
     /**
-     * In blocks that the program holds, rounded up to block sizes.
+     * In blocks that the program holds, rounded up to block sizes; without those that have a mapping of their own.
      */
     size_t live;
     /**
@@ -59,7 +59,7 @@ struct hak_stats {
      */
     size_t free_in_slabs;
     /**
-     * In free spans that are kept resident for reuse.
+     * In free spans and mappings that are kept resident for reuse.
      */
     size_t retained;
     /**
@@ -75,7 +75,7 @@ struct hak_stats {
      */
     size_t huge_count;
     /**
-     * Number of threads' heaps.
+     * Number of heaps ever made: the most threads at once.
      */
     size_t heaps;
     /**

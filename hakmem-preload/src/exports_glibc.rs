@@ -13,17 +13,11 @@ pub extern "C" fn malloc_trim(pad: usize) -> c_int {
     c_int::from(api::trim(pad))
 }
 
-/// glibc's parameters steer an arena and a top chunk that don't exist here: they are accepted, as they are hints, and
-/// change nothing. 0 for a number that isn't one of glibc's.
+/// glibc's parameters steer an arena and a top chunk that don't exist here. They are hints, so each is accepted, as glibc
+/// accepts those it doesn't know, and none changes anything.
 #[unsafe(no_mangle)]
-pub extern "C" fn mallopt(parameter: c_int, _value: c_int) -> c_int {
-    const M_ARENA_MAX: c_int = -8;
-    const M_TRIM_THRESHOLD: c_int = -1;
-    const M_MXFAST: c_int = 1;
-    c_int::from(matches!(
-        parameter,
-        M_ARENA_MAX..=M_TRIM_THRESHOLD | M_MXFAST
-    ))
+pub extern "C" fn mallopt(_parameter: c_int, _value: c_int) -> c_int {
+    1
 }
 
 /// Bytes, except for the counts `ordblks`, `smblks` and `hblks`.

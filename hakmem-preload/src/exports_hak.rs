@@ -115,13 +115,13 @@ pub struct hak_stats {
     pub size: usize,
     /// Mapped from the system.
     pub mapped: usize,
-    /// In blocks that the program holds, rounded up to block sizes.
+    /// In blocks that the program holds, rounded up to block sizes; without those that have a mapping of their own.
     pub live: usize,
     /// In the caches of the threads.
     pub cached: usize,
     /// Free inside slabs.
     pub free_in_slabs: usize,
-    /// In free spans that are kept resident for reuse.
+    /// In free spans and mappings that are kept resident for reuse.
     pub retained: usize,
     /// In hakmem's own records.
     pub metadata: usize,
@@ -129,7 +129,7 @@ pub struct hak_stats {
     pub huge_live: usize,
     /// Number of blocks that have a mapping of their own.
     pub huge_count: usize,
-    /// Number of threads' heaps.
+    /// Number of heaps ever made: the most threads at once.
     pub heaps: usize,
     /// Number of slabs.
     pub slabs: usize,

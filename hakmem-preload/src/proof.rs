@@ -160,30 +160,6 @@ impl<T: fmt::Display> fmt::Display for OrNull<T> {
     }
 }
 
-/// Whether the address that everybody sees for a function is only the executable's way to a definition elsewhere.
-fn is_import_stub(address: *const c_void) -> bool {
-    type Dladdr1 = unsafe extern "C" fn(
-        *const c_void,
-        *mut libc::Dl_info,
-        *mut *const libc::Elf64_Sym,
-        i32,
-    ) -> i32;
-    const RTLD_DL_SYMENT: i32 = 1;
-    const SHN_UNDEF: u16 = 0;
-    let Some(dladdr1) = bound_if_any!(dladdr1: Dladdr1) else {
-        return false;
-    };
-    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-    let mut entry: *const libc::Elf64_Sym = core::ptr::null();
-    // SAFETY: INV-BOUND: fills both or answers 0; the entry lives as long as its object.
-    unsafe {
-        dladdr1(address, info.as_mut_ptr(), &mut entry, RTLD_DL_SYMENT) != 0
-            && entry
-                .as_ref()
-                .is_some_and(|entry| entry.st_shndx == SHN_UNDEF)
-    }
-}
-
 /// File name of the executable `exe` or the library that holds `address`; `None` where there is no dynamic linker to ask.
 fn object_of(address: *const c_void, exe: &[u8]) -> Option<&[u8]> {
     type Dladdr = unsafe extern "C" fn(*const c_void, *mut libc::Dl_info) -> i32;
