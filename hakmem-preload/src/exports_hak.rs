@@ -165,12 +165,11 @@ pub struct hak_stats {
 /// cbindgen:postfix=HAK_NOEXCEPT
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hak_stats_get(stats: *mut hak_stats) -> c_int {
-    // SAFETY: INV-API: the caller's pointer, NULL or readable.
-    let room = if stats.is_null() {
-        0
-    } else {
-        unsafe { (*stats).size }
-    };
+    let mut room = 0;
+    if !stats.is_null() {
+        // SAFETY: INV-API: the caller's structure has at least this field.
+        room = unsafe { (*stats).size };
+    }
     if room < size_of::<usize>() {
         api::set_errno(api::EINVAL);
         return -1;

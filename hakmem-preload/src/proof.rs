@@ -108,9 +108,9 @@ fn compose(out: &mut Fixed<'_>) -> fmt::Result {
     let usage = process::usage();
     write!(out, ",\"libc_heap_bytes\":{}", OrNull(libc_heap_bytes()))?;
     write!(out, ",\"peak_rss_kib\":{}", usage.peak_rss_kib)?;
-    write!(
+    writeln!(
         out,
-        ",\"minor_faults\":{},\"major_faults\":{}}}\n",
+        ",\"minor_faults\":{},\"major_faults\":{}}}",
         usage.minor_faults, usage.major_faults
     )
 }
