@@ -5,6 +5,7 @@
 //!
 //! Heaps are never unmapped, so whoever reads a slab's owner may use it, even if the slab has moved on meanwhile.
 
+mod audit;
 mod lists;
 mod locked;
 mod orphans;

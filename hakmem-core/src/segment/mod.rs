@@ -8,6 +8,7 @@ pub mod huge;
 mod list;
 pub mod meta;
 pub mod page_map;
+pub mod pool;
 mod retain;
 pub mod shard;
 pub mod super_slab;
