@@ -2,7 +2,7 @@
 //!
 //! A C++ program may replace some forms; the standard then says that the others go through the replaced ones (array
 //! through single, sized through unsized, nothrow through throwing). So the four basic forms are ours alone, and every
-//! other form calls what the process has bound to the basic one. All names are weak, as in the C++ runtimes, so that a
+//! other form leads to what the process has bound to the basic one. All names are weak, as in the C++ runtimes, so that a
 //! program that replaces them still links with libhakmem.a.
 //!
 //! The basic forms end in a jump, never a call, to what happens without memory: a new-handler may throw, and no frame
@@ -14,6 +14,7 @@ use crate::cxx_failure::{hak_new_failed, hak_throw_bad_alloc};
 use core::arch::global_asm;
 use hakmem_core::api;
 
+type New = unsafe extern "C" fn(usize) -> Block;
 type Delete = unsafe extern "C" fn(Block);
 type DeleteAligned = unsafe extern "C" fn(Block, usize);
 
@@ -54,11 +55,27 @@ unsafe extern "C" fn delete_aligned(block: Block, _align: usize) {
     unsafe { api::free(block.cast()) }
 }
 
+extern "C" fn new_array(size: usize) -> Block {
+    let bound = bound!(_Znwm: New);
+    if bound as usize != new as *const () as usize {
+        return elsewhere_new(size, bound);
+    }
+    new(size)
+}
+
+unsafe extern "C" fn delete_array(block: Block) {
+    let bound = bound!(_ZdlPv: Delete);
+    if bound as usize != delete as *const () as usize {
+        return elsewhere(block, bound);
+    }
+    // SAFETY: INV-API: passed on from the caller.
+    unsafe { api::free(block.cast()) }
+}
+
 unsafe extern "C" fn delete_sized(block: Block, size: usize) {
     let bound = bound!(_ZdlPv: Delete);
     if bound as usize != delete as *const () as usize {
-        // SAFETY: INV-BOUND: the program's own operator delete.
-        return unsafe { bound(block) };
+        return elsewhere(block, bound);
     }
     // SAFETY: INV-API: passed on from the caller.
     unsafe { api::free_sized(block.cast(), size) }
@@ -72,6 +89,22 @@ unsafe extern "C" fn delete_sized_aligned(block: Block, size: usize, align: usiz
     }
     // SAFETY: INV-API: passed on from the caller.
     unsafe { api::free_aligned_sized(block.cast(), align, size) }
+}
+
+/// The program's own operator delete. Out of the way, so that the usual case runs straight on.
+#[cold]
+#[inline(never)]
+fn elsewhere(block: Block, delete: Delete) {
+    // SAFETY: INV-BOUND: passed on from the caller.
+    unsafe { delete(block) }
+}
+
+/// The program's own operator new, as a tail call: it may throw.
+#[cold]
+#[inline(never)]
+fn elsewhere_new(size: usize, new: New) -> Block {
+    // SAFETY: INV-BOUND: any size is valid.
+    unsafe { new(size) }
 }
 
 /// Gives functions of this file their C++ names.
@@ -91,6 +124,8 @@ name! {
     "_ZnwmSt11align_val_t" = new_aligned;
     "_ZdlPv" = delete;
     "_ZdlPvSt11align_val_t" = delete_aligned;
+    "_Znam" = new_array;
+    "_ZdaPv" = delete_array;
     "_ZdlPvm" = delete_sized;
     "_ZdlPvmSt11align_val_t" = delete_sized_aligned;
 }
@@ -114,9 +149,7 @@ macro_rules! forward {
 }
 
 forward! {
-    "_Znam" -> "_Znwm";
     "_ZnamSt11align_val_t" -> "_ZnwmSt11align_val_t";
-    "_ZdaPv" -> "_ZdlPv";
     "_ZdaPvm" -> "_ZdaPv";
     "_ZdaPvSt11align_val_t" -> "_ZdlPvSt11align_val_t";
     "_ZdlPvRKSt9nothrow_t" -> "_ZdlPv";
