@@ -21,6 +21,11 @@ CARGO ?= cargo
 
 # ---- one configuration, one place for its files ----
 
+one_of = $(if $(filter $2,$($1)),,$(error $1=$($1): expected one of $2))
+$(call one_of,OPT_LEVEL,0 1 2 3 s)
+$(call one_of,USE_LTO,0 1)
+$(call one_of,NATIVE,0 1)
+
 CONFIG := opt$(OPT_LEVEL)-lto$(USE_LTO)-native$(NATIVE)
 ifeq ($(CONFIG),opt3-lto1-native0)
 TARGET_DIR := target
@@ -92,11 +97,11 @@ fmt: ## check the Rust formatting
 	$(CARGO) fmt --all --check
 
 clippy: ## lint the Rust code, warnings are errors
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 
 unit: ## run the Rust tests with cargo-nextest (built first if it is not there)
 	@$(CARGO) nextest --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-nextest
-	$(CARGO) nextest run --workspace --no-fail-fast
+	$(CARGO) nextest run --workspace --all-features --no-fail-fast
 
 check-shell: ## lint the shell scripts
 	shellcheck $$(git ls-files '*.sh')
