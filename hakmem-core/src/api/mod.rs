@@ -124,8 +124,8 @@ pub fn take_from_slab(size: usize) -> *mut u8 {
 /// all free spans and huge blocks. `pad` is accepted for the sake of malloc_trim and ignored. True when memory went back.
 pub fn trim(pad: usize) -> bool {
     let _ = pad;
-    front::trim_thread();
-    let mut fault = None;
+    let mut fault = front::trim_thread();
+    let mut purged = 0;
     if let Some(entered) = front::enter(Entry::Free) {
         heap::each(|heap| {
             if let Some(mut locked) = heap.try_lock() {
@@ -133,12 +133,11 @@ pub fn trim(pad: usize) -> bool {
                 fault = fault.or(locked.unlock());
             }
         });
-        let purged = segment::purge_all();
+        purged = segment::purge_all();
         drop(entered);
-        if let Some(fault) = fault {
-            misuse::report_fault(fault);
-        }
-        return purged > 0;
     }
-    false
+    if let Some(fault) = fault {
+        misuse::report_fault(fault);
+    }
+    purged > 0
 }

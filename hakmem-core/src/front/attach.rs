@@ -2,7 +2,8 @@
 
 use super::enter::{Entered, Entry, enter};
 use super::{Front, current, is_static, registry, spill};
-use crate::heap::{self, ORPHANS};
+use crate::control::misuse;
+use crate::heap::{self, Fault, ORPHANS};
 use crate::os::thread_exit;
 use core::ffi::c_void;
 
@@ -45,34 +46,39 @@ unsafe fn end_thread(front: *mut Front) {
         return;
     };
     // SAFETY: INV-FRONT: the front is the calling thread's, inside a cold path.
-    unsafe {
+    let fault = unsafe {
         let mut own = (*front).heap.lock();
         spill::empty(front, &mut own);
         own.drain();
         let mut orphans = ORPHANS.lock();
         own.hand_over(&mut orphans);
-        heap::finish_orphans(orphans);
+        let fault = heap::finish_orphans(orphans);
         // What was announced here while the slabs moved is passed on.
         own.drain();
-        own.unlock();
-        registry::put(front);
+        fault.or(own.unlock())
+    };
+    entered.leave_ended(|| {
+        // SAFETY: INV-FRONT: the thread does not lead to the front any more.
+        unsafe { registry::put(front) }
+    });
+    if let Some(fault) = fault {
+        misuse::report_fault(fault);
     }
-    entered.leave_ended();
 }
 
-/// Gives everything that the calling thread has cached to its slabs.
-pub fn trim_thread() {
-    let Some(entered) = enter(Entry::Free) else {
-        return;
-    };
+/// Gives everything that the calling thread has cached to its slabs. Returns a fault found on the way.
+pub fn trim_thread() -> Option<Fault> {
+    let entered = enter(Entry::Free)?;
     let front = current();
-    if !is_static(front) {
+    let fault = match is_static(front) {
+        true => None,
         // SAFETY: INV-FRONT: the front is the calling thread's, inside a cold path.
-        unsafe {
+        false => unsafe {
             let mut own = (*front).heap.lock();
             spill::empty(front, &mut own);
-            own.unlock();
-        }
-    }
+            own.unlock()
+        },
+    };
     drop(entered);
+    fault
 }

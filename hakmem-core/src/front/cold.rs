@@ -66,7 +66,7 @@ fn with_front(
             None => return (emergency::alloc(CLASSES[class].size as usize, 1), true),
         }
     }
-    super::registry::reap();
+    let found = super::registry::reap();
     let mut attempt = || match entered.front() {
         Some(front) => take(front),
         None => take_orphan(class),
@@ -74,10 +74,11 @@ fn with_front(
     let (mut block, mut zero, mut fault) = attempt();
     if block.is_null() {
         segment::purge_all();
-        (block, zero, fault) = attempt();
+        let again = attempt();
+        (block, zero, fault) = (again.0, again.1, fault.or(again.2));
     }
     drop(entered);
-    if let Some(fault) = fault {
+    if let Some(fault) = fault.or(found) {
         misuse::report_fault(fault);
     }
     (block, zero)

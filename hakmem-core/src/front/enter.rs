@@ -77,9 +77,12 @@ impl Entered {
         core::mem::forget(self);
     }
 
-    /// Leaves the cold path of a thread that is past its end.
-    pub(super) fn leave_ended(self) {
+    /// Leaves the cold path of a thread that is past its end. In between `put_away` gives its front to the next thread:
+    /// a signal handler that comes then must not find it any more.
+    pub(super) fn leave_ended(self, put_away: impl FnOnce()) {
         compiler_fence(Ordering::SeqCst);
+        set_current(&raw const BUSY);
+        put_away();
         set_current(&raw const ENDED);
         core::mem::forget(self);
     }

@@ -9,7 +9,7 @@
 use super::enter::Entry;
 use super::{Front, current};
 use crate::base::size_class::NUM_CLASSES;
-use crate::heap::{self, Heap, ORPHANS};
+use crate::heap::{self, Fault, Heap, ORPHANS};
 use crate::os;
 use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::*};
 use core::cell::UnsafeCell;
@@ -152,16 +152,19 @@ pub fn after_fork_in_child() {
 }
 
 /// Hands the slabs of lost fronts to the orphans. What their threads had cached stays lost: another thread may have
-/// been in the middle of changing it when the process forked. To be called inside a cold path, without a lock.
+/// been in the middle of changing it when the process forked. To be called inside a cold path, without a lock. Returns
+/// a fault found on the way.
 #[inline]
-pub(super) fn reap() {
-    if LOST_ONES.load(Relaxed) {
-        reap_lost();
+pub(super) fn reap() -> Option<Fault> {
+    match LOST_ONES.load(Relaxed) {
+        true => reap_lost(),
+        false => None,
     }
 }
 
 #[cold]
-fn reap_lost() {
+fn reap_lost() -> Option<Fault> {
+    let mut fault = None;
     heap::with_registry_locked(|| {
         if !LOST_ONES.swap(false, Relaxed) {
             return;
@@ -176,12 +179,12 @@ fn reap_lost() {
                 heap.drain();
                 let mut orphans = ORPHANS.lock();
                 heap.hand_over(&mut orphans);
-                heap::finish_orphans(orphans);
-                heap.unlock();
+                fault = fault.or(heap::finish_orphans(orphans)).or(heap.unlock());
                 (*SHELF.0.get()).put(front);
             }
         });
     });
+    fault
 }
 
 /// Blocks of each class in the caches of live threads. Other threads' counts are read while they change, so the sum is

@@ -60,10 +60,12 @@ impl Room {
         self.capacity > LEAST && self.spilled > self.capacity as u32 * PATIENCE + PATIENCE_FLOOR
     }
 
-    /// Makes the bin as small as it gets.
-    pub fn shrink(&mut self, class: &Class) {
+    /// Makes the bin as small as it gets. Returns the change of capacity.
+    pub fn shrink(&mut self, class: &Class) -> i32 {
+        let before = self.capacity;
         let least = if class.size > CACHE_AT_ONCE { 0 } else { LEAST };
         self.capacity = self.capacity.min(least);
+        self.capacity as i32 - before as i32
     }
 }
 

@@ -36,8 +36,9 @@ pub(super) unsafe fn free_full(block: *mut u8, class: usize) -> Freed {
         let mut heap = (*front).heap.lock();
         flush(front, &mut heap);
         if shrink {
-            (*front).rooms[class].shrink(&CLASSES[class]);
             empty_bin(front, class, &mut heap);
+            let change = (*front).rooms[class].shrink(&CLASSES[class]);
+            (*front).bins[class].room += change;
         }
         let fault = heap.unlock();
         drop(entered);
@@ -67,14 +68,19 @@ unsafe fn empty_bin(front: *mut Front, class: usize, heap: &mut LockedHeap<'_>) 
     // SAFETY: INV-FRONT: as the caller promises; the bin's list is detached before it is walked.
     unsafe {
         let bin = &raw mut (*front).bins[class];
+        let capacity = (*front).rooms[class].capacity();
         let mut block = (*bin).head;
         (*bin).head = null_mut();
-        while !block.is_null() {
+        // Counted, because a block that was freed twice makes the list a circle.
+        for _ in (*bin).room..capacity {
+            if block.is_null() {
+                break;
+            }
             let next = *block.cast::<*mut u8>();
             heap.give(block);
             block = next;
         }
-        (*bin).room = (*front).rooms[class].capacity();
+        (*bin).room = capacity;
     }
 }
 

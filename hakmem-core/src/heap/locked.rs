@@ -52,7 +52,13 @@ impl Heap {
 }
 
 impl LockedHeap<'_> {
+    /// Takes note of a fault found in another heap.
+    pub(super) fn note(&mut self, fault: Option<Fault>) {
+        self.fault = self.fault.or(fault);
+    }
+
     /// Releases the lock, then does what had better not be done under it.
+    #[must_use]
     pub fn unlock(self) -> Option<Fault> {
         let LockedHeap {
             guard,

@@ -17,21 +17,22 @@ pub static ORPHANS: Heap = {
 };
 
 /// Takes over an orphaned slab of `class` with free blocks for `heap`.
-pub fn adopt(heap: &LockedHeap<'_>, class: usize) -> Option<&'static Slab> {
+pub fn adopt(heap: &mut LockedHeap<'_>, class: usize) -> Option<&'static Slab> {
     if heap.is(&ORPHANS) || ORPHAN_GRANULES.load(Relaxed) == 0 {
         return None;
     }
     let mut orphans = ORPHANS.try_lock()?;
     orphans.drain();
     let slab = orphans.give_away(class, heap);
-    finish(orphans);
+    heap.note(finish(orphans));
     slab
 }
 
 /// A hint that saves taking the lock when there is nothing to adopt.
 static ORPHAN_GRANULES: AtomicU32 = AtomicU32::new(0);
 
-/// Releases the heap of orphans. A fault found in it belongs to no caller; it is found again by `hak_check`.
+/// Releases the heap of orphans. A fault found in it is the business of whoever found it: nobody else will.
+#[must_use]
 pub fn finish(orphans: LockedHeap<'_>) -> Option<super::Fault> {
     ORPHAN_GRANULES.store(orphans.granules(), Relaxed);
     orphans.unlock()

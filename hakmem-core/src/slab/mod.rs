@@ -91,8 +91,11 @@ pub fn empty_limbo() {
     }
 }
 
-/// The slab of a small block; its granule's tag says that there is one.
+/// The slab of a small block; null when its granule holds no slab (any more).
 #[inline]
 pub fn slab_of(block: *const u8) -> *mut Slab {
-    page_map::record_at(block)
+    match owner_of_tag(page_map::tag_at(block)) {
+        0 => core::ptr::null_mut(),
+        _ => page_map::record_at(block),
+    }
 }
