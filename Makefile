@@ -16,6 +16,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 CMD ?= python3 scripts/demo.py
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+NEXTEST_VERSION := 0.9.114# the last one that builds with the rust-version of Cargo.toml
 CC := gcc
 CARGO ?= cargo
 
@@ -100,7 +101,8 @@ clippy: ## lint the Rust code, warnings are errors
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 
 unit: ## run the Rust tests with cargo-nextest (built first if it is not there)
-	@$(CARGO) nextest --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-nextest
+	@$(CARGO) nextest --version >/dev/null 2>&1 || \
+		$(CARGO) install --locked cargo-nextest --version $(NEXTEST_VERSION)
 	$(CARGO) nextest run --workspace --all-features --no-fail-fast
 
 check-shell: ## lint the shell scripts
