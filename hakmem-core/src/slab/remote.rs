@@ -55,7 +55,11 @@ pub fn drain(words: &[AtomicU64], summary: &AtomicU64, mut each: impl FnMut(usiz
     while dirty != 0 {
         let word = dirty.trailing_zeros() as usize;
         dirty &= dirty - 1;
-        let bits = words[word].swap(0, AcqRel);
+        // A late announcer may speak of a word that the record had as a slab of another class.
+        let Some(word_bits) = words.get(word) else {
+            continue;
+        };
+        let bits = word_bits.swap(0, AcqRel);
         if bits != 0 {
             each(word, bits);
         }
@@ -163,6 +167,20 @@ mod tests {
         fn depth(&self) -> &AtomicU32 {
             &self.depth
         }
+    }
+
+    /// A freer that comes late may still announce a word that the record had in an earlier life, as a slab of smaller
+    /// blocks.
+    #[test]
+    fn a_word_of_an_earlier_life_is_passed_over() {
+        let words = [const { AtomicU64::new(0) }; 1];
+        let summary = AtomicU64::new(0);
+        assert_eq!(announce(&summary, 63), Freed::Announce);
+        assert_eq!(free(&words, &summary, 7), Freed::Recorded);
+        let mut seen = vec![];
+        drain(&words, &summary, |word, bits| seen.push((word, bits)));
+        assert_eq!(seen, [(0, 1 << 7)]);
+        assert_eq!(summary.load(Relaxed), 0);
     }
 
     #[test]
