@@ -71,7 +71,7 @@ help: ## list the targets
 # ---- use ----
 
 run: lib ## run a program on hakmem and prove it: make run CMD='ls -l'
-	@command -v python3 >/dev/null || scripts/deps.sh
+	@command -v python3 >/dev/null || scripts/deps.sh python3
 	@verify/verify_running --library $(SHARED) -- $(CMD)
 
 lib: $(ARCHIVE) ## build target/release/libhakmem.so and libhakmem.a

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of scripts/deps.txt that are missing; prints nothing if none is.
+# deps.sh [PACKAGE...]: installs the Debian packages of scripts/deps.txt that are missing, or of those
+# named; prints nothing if none is.
 # Services that come with them (web, database servers) are not started, now or at boot: the tests
 # start their own.
 set -euo pipefail
@@ -13,9 +14,11 @@ fail() {
     exit 1
 }
 
-# Prints the packages of the table that are not installed.
+if (($#)); then wanted=("$@"); else mapfile -t wanted < <(sed -n 's/^\([a-z0-9][a-z0-9+.-]*\) .*/\1/p' "$table"); fi
+
+# Prints the wanted packages that are not installed.
 missing_packages() {
-    comm -23 <(sed -n 's/^\([a-z0-9][a-z0-9+.-]*\) .*/\1/p' "$table" | sort) \
+    comm -23 <(printf '%s\n' "${wanted[@]}" | sort) \
         <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u)
 }
 
