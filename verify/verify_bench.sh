@@ -9,6 +9,7 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
     exit 2
 fi
 binary=$1
+[[ $binary == */* ]] || binary=./$binary # it will be run, and not from the PATH
 archive=${2:-$here/../target/release/libhakmem.a}
 
 fail() {
