@@ -32,13 +32,13 @@ ROOT = Path(__file__).resolve().parents[2]
 DEBIAN_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def default_path():
-    """Debian keeps the PostgreSQL server off the usual path, and rustup its compiler."""
+def complete(path):
+    """Debian keeps the PostgreSQL server off any path, and rustup its compiler behind a proxy."""
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
     if shutil.which("rustc"):
         sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True)
         found.append(sysroot.stdout.strip() + "/bin")
-    return ":".join([DEBIAN_PATH, *found])
+    return ":".join([*found, path])
 
 
 
@@ -49,7 +49,7 @@ def parse_arguments():
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write a JUnit report")
     parser.add_argument("--jobs", metavar="N", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--keep", action="store_true", help="keep the working directories")
-    parser.add_argument("--path", default=default_path(), help="where programs are looked up (default %(default)s)")
+    parser.add_argument("--path", default=DEBIAN_PATH, help="where programs are looked up (default %(default)s)")
     parser.add_argument(
         "--library",
         type=Path,
@@ -94,10 +94,12 @@ def run_all(cases, scratch, arguments):
     library = Path(shutil.copy(arguments.library, scratch / arguments.library.name))
     library.chmod(0o755)
 
+    path = complete(arguments.path)
+
     def one(case):
         base = scratch / case.name
         base.mkdir()
-        result = run_case(case, base, arguments.path, library)
+        result = run_case(case, base, path, library)
         print(describe(result), flush=True)
         if not arguments.keep:
             shutil.rmtree(base, ignore_errors=True)
