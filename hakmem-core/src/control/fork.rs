@@ -1,9 +1,9 @@
 //! Fork: the child of a busy process gets a whole heap.
 //!
 //! Before the fork the forking thread takes every lock, in the order of ranks, so that no other thread is in the middle
-//! of anything that a lock guards. Lock-free states need no waiting in the child: an announcement that died with its
-//! thread is made up for by looking at every slab once (`Heap::recheck_after_fork`). What other threads had cached is
-//! given up in the child, because it may have been changing while memory was copied.
+//! of anything that a lock guards. Lock-free states need no waiting: an announcement that died with its thread is made
+//! again by the child (`heap::after_fork_in_child`). What other threads had cached is given up in the child, because it
+//! may have been changing while memory was copied.
 
 use crate::front;
 use crate::heap;
@@ -19,19 +19,17 @@ fn each_lock(mut f: impl FnMut(&Lock)) {
 
 extern "C" fn prepare() {
     each_lock(Lock::prepare_fork);
-    sync::fork_begin();
 }
 
 extern "C" fn parent() {
-    sync::fork_end();
     each_lock(Lock::finish_fork);
 }
 
 extern "C" fn child() {
     front::after_fork_in_child();
-    heap::each(|heap| heap.recheck_after_fork());
+    heap::after_fork_in_child();
     huge::reset_after_fork();
-    sync::fork_end_in_child();
+    sync::after_fork_in_child();
     each_lock(Lock::finish_fork);
 }
 

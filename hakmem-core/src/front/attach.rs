@@ -52,10 +52,7 @@ unsafe fn end_thread(front: *mut Front) {
         own.drain();
         let mut orphans = ORPHANS.lock();
         own.hand_over(&mut orphans);
-        let fault = heap::finish_orphans(orphans);
-        // What was announced here while the slabs moved is passed on.
-        own.drain();
-        fault.or(own.unlock())
+        heap::finish_orphans(orphans).or(own.unlock())
     };
     entered.leave_ended(|| {
         // SAFETY: INV-FRONT: the thread does not lead to the front any more.

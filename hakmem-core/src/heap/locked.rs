@@ -1,6 +1,5 @@
 //! A heap with its lock held: blocks out of slabs, blocks back into them, remote frees home.
 
-use super::lists::SlabList;
 use super::orphans;
 use super::{HELP_FLOOR, HELP_SHARE, Heap, ORPHANS, Slabs};
 use crate::base::size_class::NUM_CLASSES;
@@ -237,9 +236,6 @@ impl LockedHeap<'_> {
     /// Brings home what other threads freed.
     pub fn drain(&mut self) {
         slab::empty_limbo();
-        if self.heap.recheck.load(Relaxed) {
-            self.drain_after_fork();
-        }
         if self.heap.owner.dirty.is_empty() {
             return;
         }
@@ -273,34 +269,7 @@ impl LockedHeap<'_> {
         }
     }
 
-    /// In a forked child the threads are gone that had the duty to announce or drain. The caller is alone with the
-    /// heap, so it takes that duty for every dirty slab.
-    #[cold]
-    fn drain_after_fork(&mut self) {
-        self.heap.recheck.store(false, Relaxed);
-        self.heap.owner.dirty.take_all();
-        for class in 0..NUM_CLASSES {
-            for full in [false, true] {
-                let list = &self.slabs().classes[class];
-                let mut next = if full {
-                    list.full.first()
-                } else {
-                    list.available.first()
-                };
-                while let Some(slab) = next {
-                    // SAFETY: INV-HEAP: the lock is held; the next slab is read before this one may move.
-                    unsafe {
-                        next = SlabList::after(slab);
-                        if slab.is_dirty() {
-                            self.drain_slab(slab);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Moves every slab to `to`. What is announced to this heap later is passed on when it is next drained.
+    /// Moves every slab to `to`.
     pub fn hand_over(&mut self, to: &mut LockedHeap<'_>) {
         for class in 0..NUM_CLASSES {
             while let Some(slab) = self.slabs().classes[class].any() {

@@ -17,9 +17,9 @@ pub use registry::{each, publish, raw_lock as registry_lock, with_registry_locke
 
 use crate::base::size_class::NUM_CLASSES;
 use crate::segment::shard::{self, Shard};
-use crate::slab::Owner;
 use crate::slab::remote::DirtyStack;
-use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
+use crate::slab::{self, Owner};
+use crate::sync::atomic::{AtomicPtr, AtomicU32};
 use crate::sync::{Lock, Rank};
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
@@ -37,8 +37,6 @@ pub struct Heap {
     slabs: UnsafeCell<Slabs>,
     /// The next of all heaps; written before the heap is published.
     next: AtomicPtr<Heap>,
-    /// After fork: slabs may hold remote frees that nobody announces any more.
-    recheck: AtomicBool,
 }
 
 /// Guarded by the heap's lock.
@@ -64,7 +62,6 @@ impl Heap {
                 granules: 0,
             }),
             next: AtomicPtr::new(null_mut()),
-            recheck: AtomicBool::new(false),
         }
     }
 
@@ -77,9 +74,25 @@ impl Heap {
         &self.lock
     }
 
-    /// In a forked child: look at every slab once, because an announcement may have died with its thread.
-    pub fn recheck_after_fork(&self) {
-        self.recheck
-            .store(true, crate::sync::atomic::Ordering::Relaxed);
+    /// Announces every slab that holds remote frees. Only while no other thread exists.
+    fn announce_again(&self) {
+        // Not to be had, the forking thread is a signal handler inside of this very heap, which it may find torn.
+        let Some(locked) = self.try_lock() else {
+            return;
+        };
+        self.owner.dirty.take_all();
+        locked.each_slab(|slab| {
+            if slab.is_dirty() {
+                // SAFETY: INV-RECORD: nobody else is there to have the duty.
+                unsafe { slab::announce((&raw const *slab).cast_mut()) };
+            }
+        });
     }
+}
+
+/// In a forked child, before any lock is released: a thread that is gone may have had an announcement in hand. So all of
+/// them are dropped and made again.
+pub fn after_fork_in_child() {
+    slab::forget_announcements();
+    each(Heap::announce_again);
 }

@@ -17,7 +17,7 @@ pub mod thread_exit;
 use arch::{nr, syscall};
 pub use arch::{opaque, opaque_word, thread_pointer, thread_slot_read, thread_slot_write};
 use core::ptr::{self, NonNull};
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::AtomicUsize;
 use counts::{COUNTS, Counts};
 
 /// The smallest unit that any supported kernel maps; larger kernel pages divide the granule too.
@@ -33,6 +33,9 @@ const MADV_DONTNEED: usize = 4;
 const MADV_HUGEPAGE: usize = 14;
 const FUTEX_WAIT_PRIVATE: usize = 128;
 const FUTEX_WAKE_PRIVATE: usize = 129;
+
+// A futex is 32 bits wide; the lower half of a word is found at the word's address.
+const _: () = assert!(cfg!(target_endian = "little"));
 
 /// Kernel answers from -4095 to -1 are error numbers.
 fn failed(answer: usize) -> bool {
@@ -218,12 +221,12 @@ pub unsafe fn remap_to(at: *mut u8, len: usize, target: *mut u8, new_len: usize)
     ok
 }
 
-/// Sleeps while `word` holds `value`; may wake for no reason.
-pub fn futex_wait(word: &AtomicU32, value: u32) {
+/// Sleeps while the lower half of `word` is that of `value`; may wake for no reason.
+pub fn futex_wait(word: &AtomicUsize, value: usize) {
     let args = [
         word.as_ptr() as usize,
         FUTEX_WAIT_PRIVATE,
-        value as usize,
+        value as u32 as usize,
         0,
         0,
         0,
@@ -233,7 +236,7 @@ pub fn futex_wait(word: &AtomicU32, value: u32) {
 }
 
 /// Wakes one sleeper of `word`.
-pub fn futex_wake_one(word: &AtomicU32) {
+pub fn futex_wake_one(word: &AtomicUsize) {
     // SAFETY: INV-OS-RAW: the kernel does not touch the memory.
     unsafe {
         syscall(

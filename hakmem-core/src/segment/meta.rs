@@ -94,6 +94,16 @@ impl Meta {
         unsafe { push(&mut self.free_slabs, record) }
     }
 
+    /// Visits every free slab record.
+    pub fn each_free_slab(&self, mut f: impl FnMut(*mut u8)) {
+        let mut next = self.free_slabs;
+        while !next.is_null() {
+            f(next.cast());
+            // SAFETY: INV-META: a listed record is ours and begins with its link.
+            next = unsafe { (*next).next };
+        }
+    }
+
     /// Bytes mapped for records.
     pub fn mapped(&self) -> usize {
         self.mapped

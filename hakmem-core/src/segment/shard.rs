@@ -72,6 +72,14 @@ impl Shard {
         }
     }
 
+    /// Locks the pool if that needs no waiting.
+    pub fn try_lock(&self) -> Option<Locked<'_>> {
+        Some(Locked {
+            _guard: self.lock.try_lock()?,
+            pool: self.pool.get(),
+        })
+    }
+
     /// The lock itself, for the fork handlers.
     pub fn raw_lock(&self) -> &Lock {
         &self.lock

@@ -12,6 +12,10 @@
 //! Records are never unmapped and only ever reused as records (INV-RECORD): a thread that freed the last block may
 //! still announce the slab after it was released. Such an announcement goes to whoever owns the record by then, or
 //! to [`LIMBO`]; it is never dropped, so `summary` always tells the truth.
+//!
+//! An announcement that meets a change of owner: the freer puts the slab on the stack of the owner it read, *then* looks
+//! at the owner again; the mover changes the owner, *then* looks whether the slab is dirty. One of them sees the other
+//! and passes the former owner's stack on.
 
 mod bits;
 mod record;
@@ -20,8 +24,9 @@ pub mod remote;
 pub use bits::Taken;
 pub use record::{Links, Slab, create, overhead, release};
 
-use crate::segment::page_map;
+use crate::segment::{page_map, shard};
 use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::ptr;
 use remote::DirtyStack;
 
 /// The part of a heap that a slab knows: where its remote frees are announced.
@@ -70,17 +75,19 @@ pub unsafe fn announce(slab: *mut Slab) -> Option<&'static Owner> {
             return None;
         };
         let depth = owner.dirty.push(slab, weight);
+        if !ptr::eq((*slab).owner(), owner) {
+            // The slab has moved meanwhile, and its former owner may never look at its stack again.
+            pass_on(&owner.dirty);
+            return None;
+        }
         (depth >= owner.help_at.load(Relaxed)).then_some(owner)
     }
 }
 
-/// Passes on what is in [`LIMBO`]; called on cold paths.
-#[inline]
-pub fn empty_limbo() {
-    if LIMBO.is_empty() {
-        return;
-    }
-    let mut slab = LIMBO.take_all();
+/// Announces all slabs on a stack again, to those who own them now.
+#[cold]
+fn pass_on(stack: &DirtyStack<Slab>) {
+    let mut slab = stack.take_all();
     while !slab.is_null() {
         // SAFETY: INV-RECORD: the taker of a stack has the duty for each of its slabs and passes it on.
         unsafe {
@@ -91,11 +98,33 @@ pub fn empty_limbo() {
     }
 }
 
+/// Passes on what is in [`LIMBO`]; called on cold paths.
+#[inline]
+pub fn empty_limbo() {
+    if !LIMBO.is_empty() {
+        pass_on(&LIMBO);
+    }
+}
+
+/// In a forked child, before any lock is released: drops what is announced without an owner. No thread is left that could
+/// be late, so released slabs are clean from here on.
+pub fn forget_announcements() {
+    LIMBO.take_all();
+    for shard in shard::all() {
+        // Not to be had: as for a heap.
+        if let Some(pool) = shard.try_lock() {
+            // SAFETY: INV-RECORD: a free slab record is still a valid one.
+            pool.meta
+                .each_free_slab(|record| unsafe { (*record.cast::<Slab>()).forget_announcement() });
+        }
+    }
+}
+
 /// The slab of a small block; null when its granule holds no slab (any more).
 #[inline]
 pub fn slab_of(block: *const u8) -> *mut Slab {
     match owner_of_tag(page_map::tag_at(block)) {
-        0 => core::ptr::null_mut(),
+        0 => ptr::null_mut(),
         _ => page_map::record_at(block),
     }
 }

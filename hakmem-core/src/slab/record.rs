@@ -2,7 +2,7 @@
 
 use super::bits::{self, Taken};
 use super::remote::{self, Freed, Stacked};
-use super::{Owner, tag};
+use super::{Owner, pass_on, tag};
 use crate::base::size_class::{CLASSES, Class, GRANULE};
 use crate::segment::meta::SLAB_RECORD;
 use crate::segment::page_map::{self, Kind};
@@ -12,7 +12,7 @@ use crate::segment::super_slab::SuperSlab;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 use core::cell::UnsafeCell;
 use core::mem::size_of;
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
 use core::slice;
 
 const LINE: usize = 64;
@@ -44,8 +44,8 @@ pub struct Links {
     pub prev: *mut Slab,
 }
 
-/// `owner`, `base`, `remote_words` and `class` change only while nobody can hold a block of the slab. `summary`,
-/// `next_dirty` and `depth` outlive a release.
+/// `base`, `remote_words` and `class` change only while nobody can hold a block of the slab; a late announcer may still
+/// ask for the class. `summary`, `next_dirty` and `depth` outlive a release.
 #[repr(C, align(64))]
 struct Shared {
     owner: AtomicPtr<Owner>,
@@ -54,7 +54,7 @@ struct Shared {
     summary: AtomicU64,
     next_dirty: AtomicPtr<Slab>,
     depth: AtomicU32,
-    class: u32,
+    class: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Slab>() == SLAB_RECORD);
@@ -122,7 +122,7 @@ pub fn create(shard: &Shard, class: usize, owner: &Owner) -> *mut Slab {
         bits::fill(free_words, what.blocks as usize);
         (*slab).shared.base = span.base;
         (*slab).shared.remote_words = words.add(bitmaps / 2).cast();
-        (*slab).shared.class = class as u32;
+        (*slab).shared.class.store(class as u32, Relaxed);
         (*slab)
             .shared
             .owner
@@ -149,7 +149,7 @@ pub unsafe fn release(slab: *mut Slab) -> (bool, &'static Shard) {
         let (base, home, words) = ((*slab).shared.base, (*own).home, (*own).free_words);
         debug_assert_eq!((*own).free, what.blocks as u32);
         page_map::set(base, what.granules as usize, Kind::FreeSpan as u32, home);
-        (*slab).shared.owner.store(null_mut(), Release);
+        (*slab).set_owner(null());
         let shard = &shard::all()[(*home).shard as usize];
         let mut pool = shard.lock();
         pool.meta.free(words.cast(), 2 * bitmap_bytes(what));
@@ -172,12 +172,12 @@ impl Slab {
 
     #[inline]
     pub fn class_number(&self) -> usize {
-        self.shared.class as usize
+        self.shared.class.load(Relaxed) as usize
     }
 
     #[inline]
     pub fn class(&self) -> &'static Class {
-        &CLASSES[self.shared.class as usize]
+        &CLASSES[self.class_number()]
     }
 
     #[inline]
@@ -220,6 +220,11 @@ impl Slab {
     /// Somebody has, or had before a fork, the duty to drain the slab.
     pub fn is_dirty(&self) -> bool {
         self.shared.summary.load(Acquire) != 0
+    }
+
+    /// The slab is clean from now on, although nobody drained it. Only while no other thread exists.
+    pub(super) fn forget_announcement(&self) {
+        self.shared.summary.store(0, Relaxed);
     }
 
     /// Records a free by a thread that is not the owner.
@@ -340,11 +345,20 @@ impl Slab {
         (came, twice.map(|index| self.block(index)))
     }
 
+    /// Changes the owner. See the head of `mod.rs`: the read-modify-write carries the proof.
+    unsafe fn set_owner(&self, owner: *const Owner) {
+        let former = self.owner();
+        self.shared.owner.store(owner.cast_mut(), Release);
+        if self.shared.summary.fetch_or(0, AcqRel) != 0 {
+            // SAFETY: INV-RECORD: owners are never unmapped, and a slab that changes its owner has one.
+            pass_on(unsafe { &(*former).dirty });
+        }
+    }
+
     /// Hands the slab to another owner; the caller holds the locks of both.
     pub unsafe fn move_to(&self, owner: &Owner) {
-        self.shared
-            .owner
-            .store((&raw const *owner).cast_mut(), Release);
+        // SAFETY: INV-OWNER: as the caller promises.
+        unsafe { self.set_owner(owner) };
         let tag = tag(owner.number, self.class_number());
         let record = (&raw const *self).cast_mut();
         page_map::set(

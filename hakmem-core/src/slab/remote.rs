@@ -117,7 +117,7 @@ impl<T: Stacked> DirtyStack<T> {
                 (*item).depth().store(depth, Relaxed);
                 depth
             };
-            match self.top.compare_exchange_weak(top, item, Release, Relaxed) {
+            match self.top.compare_exchange_weak(top, item, AcqRel, Relaxed) {
                 Ok(_) => return depth,
                 Err(now) => top = now,
             }
@@ -131,7 +131,7 @@ impl<T: Stacked> DirtyStack<T> {
 
     /// Takes everything: the first item, from which `next` leads to the rest. The taker gets the duty to drain each.
     pub fn take_all(&self) -> *mut T {
-        self.top.swap(null_mut(), Acquire)
+        self.top.swap(null_mut(), AcqRel)
     }
 }
 

@@ -1,14 +1,15 @@
 //! A futex lock that allocates nothing, keeps no thread-local state and can be carried over fork.
 //!
-//! States of `word`: 0 free, 1 held, 2 held and somebody sleeps. `holder` is the thread pointer of the holder, or
-//! [`FORKER`] while a fork is under way; it is written only by the holder.
+//! `state` is 0 while the lock is free, else the holder's thread pointer with two flags in its low bits: [`SLEEPERS`],
+//! somebody may sleep on it, and [`FORK`], held over a fork. So one instruction takes the lock *and* says who holds it:
+//! a signal handler that forks in any moment knows whether the thread it interrupted has the lock.
 //!
 //! Fork: the forking thread takes every lock, so that the child's copy of all guarded state is whole. Between the
-//! fork handlers that thread may still allocate (another library's handler does), so a lock held as [`FORKER`] lets it
-//! pass. A lock that the forking thread itself held, because fork was called from a signal handler that interrupted
-//! us, is left alone: the thread goes on to release it, in the child too.
+//! fork handlers that thread may still allocate (another library's handler does), so a lock that it holds for the fork
+//! lets it pass. A lock that the forking thread itself held, because fork was called from a signal handler that
+//! interrupted us, is left alone: the thread goes on to release it, in the child too.
 
-use super::atomic::{AtomicU32, AtomicUsize, Ordering::*};
+use super::atomic::{AtomicUsize, Ordering::*};
 use crate::os;
 
 /// The order in which locks may be taken: a thread holds only locks of lower rank than the one it asks for.
@@ -20,20 +21,16 @@ pub enum Rank {
     Shard,
 }
 
-const FREE: u32 = 0;
-const HELD: u32 = 1;
-const CONTENDED: u32 = 2;
+const FREE: usize = 0;
+const SLEEPERS: usize = 1;
+const FORK: usize = 2;
 
-const FORKER: usize = usize::MAX;
-/// Looks at the word this often before sleeping: holders run for less than a system call takes.
+/// Looks at the state this often before sleeping: holders run for less than a system call takes.
 const SPINS: u32 = 64;
 
-static FORKING_THREAD: AtomicUsize = AtomicUsize::new(0);
-
 pub struct Lock {
-    word: AtomicU32,
+    state: AtomicUsize,
     rank: Rank,
-    holder: AtomicUsize,
 }
 
 /// Releases its lock when dropped.
@@ -47,113 +44,131 @@ pub struct Guard<'a> {
 impl Lock {
     pub const fn new(rank: Rank) -> Lock {
         Lock {
-            word: AtomicU32::new(FREE),
+            state: AtomicUsize::new(FREE),
             rank,
-            holder: AtomicUsize::new(0),
         }
+    }
+
+    /// The lock's rank, for a check of the order.
+    pub fn rank(&self) -> Rank {
+        self.rank
     }
 
     #[inline]
     pub fn lock(&self) -> Guard<'_> {
-        if self
-            .word
-            .compare_exchange(FREE, HELD, Acquire, Relaxed)
-            .is_err()
-            && !self.wait()
-        {
-            return Guard {
-                lock: self,
-                owned: false,
-            };
+        let owned = self.acquire();
+        if owned {
+            ranks::take(self.rank, true);
         }
-        self.taken(true)
+        Guard { lock: self, owned }
     }
 
     /// Takes the lock only if that needs no waiting.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
-        match self.word.compare_exchange(FREE, HELD, Acquire, Relaxed) {
-            Ok(_) => Some(self.taken(false)),
-            Err(_) if self.held_for_fork_by_me() => Some(Guard {
+        let me = os::thread_pointer();
+        match self.state.compare_exchange(FREE, me, Acquire, Relaxed) {
+            Ok(_) => {
+                ranks::take(self.rank, false);
+                Some(Guard {
+                    lock: self,
+                    owned: true,
+                })
+            }
+            Err(state) => lets_pass(state, me).then_some(Guard {
                 lock: self,
                 owned: false,
             }),
-            Err(_) => None,
         }
     }
 
+    /// Waits for the lock and takes it; false when the caller holds it for a fork, and may pass.
     #[inline]
-    fn taken(&self, in_order: bool) -> Guard<'_> {
-        self.holder.store(os::thread_pointer(), Relaxed);
-        ranks::take(self.rank, in_order);
-        Guard {
-            lock: self,
-            owned: true,
-        }
+    fn acquire(&self) -> bool {
+        let me = os::thread_pointer();
+        self.state
+            .compare_exchange(FREE, me, Acquire, Relaxed)
+            .is_ok()
+            || self.wait(me)
     }
 
-    fn held_for_fork_by_me(&self) -> bool {
-        FORKING_THREAD.load(Relaxed) == os::thread_pointer() && self.holder.load(Relaxed) == FORKER
-    }
-
-    /// Waits for the lock; false when the caller is the forking thread and the lock is its own.
     #[cold]
     #[inline(never)]
-    fn wait(&self) -> bool {
-        if self.held_for_fork_by_me() {
+    fn wait(&self, me: usize) -> bool {
+        let state = self.state.load(Relaxed);
+        if lets_pass(state, me) {
             return false;
         }
-        debug_assert_ne!(
-            self.holder.load(Relaxed),
-            os::thread_pointer(),
-            "taken twice"
-        );
+        debug_assert_ne!(holder(state), me, "taken twice");
         for _ in 0..SPINS {
-            if self.word.load(Relaxed) == FREE
+            if self.state.load(Relaxed) == FREE
                 && self
-                    .word
-                    .compare_exchange(FREE, HELD, Acquire, Relaxed)
+                    .state
+                    .compare_exchange(FREE, me, Acquire, Relaxed)
                     .is_ok()
             {
                 return true;
             }
             core::hint::spin_loop();
         }
-        while self.word.swap(CONTENDED, Acquire) != FREE {
-            os::futex_wait(&self.word, CONTENDED);
-        }
+        self.sleep(me);
         true
+    }
+
+    fn sleep(&self, me: usize) {
+        let take = |from, to| {
+            self.state
+                .compare_exchange(from, to, Acquire, Relaxed)
+                .is_ok()
+        };
+        loop {
+            match self.state.load(Relaxed) {
+                // Others may sleep too, so the flag stays.
+                FREE => {
+                    if take(FREE, me | SLEEPERS) {
+                        return;
+                    }
+                }
+                held => {
+                    if held & SLEEPERS != 0 || take(held, held | SLEEPERS) {
+                        os::futex_wait(&self.state, held | SLEEPERS);
+                    }
+                }
+            }
+        }
     }
 
     #[inline]
     fn release(&self) {
-        self.holder.store(0, Relaxed);
-        if self.word.swap(FREE, Release) == CONTENDED {
-            os::futex_wake_one(&self.word);
+        if self.state.swap(FREE, Release) & SLEEPERS != 0 {
+            os::futex_wake_one(&self.state);
         }
     }
 
     /// Takes the lock for a fork, unless the caller holds it already. Call in the order of ranks.
     pub fn prepare_fork(&self) {
-        if self.holder.load(Relaxed) == os::thread_pointer() {
-            return;
+        if holder(self.state.load(Relaxed)) != os::thread_pointer() {
+            self.acquire();
+            self.state.fetch_or(FORK, Relaxed);
         }
-        if self
-            .word
-            .compare_exchange(FREE, HELD, Acquire, Relaxed)
-            .is_err()
-        {
-            self.wait();
-        }
-        self.holder.store(FORKER, Relaxed);
     }
 
     /// Releases what [`Lock::prepare_fork`] took.
     pub fn finish_fork(&self) {
-        if self.holder.load(Relaxed) == FORKER {
+        if lets_pass(self.state.load(Relaxed), os::thread_pointer()) {
             self.release();
         }
     }
+}
+
+/// The thread pointer of the holder: a multiple of at least 8.
+fn holder(state: usize) -> usize {
+    state & !(SLEEPERS | FORK)
+}
+
+/// Whether the state says that the thread `me` holds the lock for a fork.
+fn lets_pass(state: usize, me: usize) -> bool {
+    state & !SLEEPERS == me | FORK
 }
 
 impl Drop for Guard<'_> {
@@ -166,20 +181,9 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// Marks the calling thread as the one that forks; call after every lock has been taken.
-pub fn fork_begin() {
-    FORKING_THREAD.store(os::thread_pointer(), Relaxed);
-}
-
-/// Ends the passage that [`fork_begin`] opened; call before the locks are released.
-pub fn fork_end() {
-    FORKING_THREAD.store(0, Relaxed);
-}
-
-/// [`fork_end`] in the child, where all other threads are gone.
-pub fn fork_end_in_child() {
+/// In a forked child, where all other threads are gone.
+pub fn after_fork_in_child() {
     ranks::forget_other_threads();
-    fork_end();
 }
 
 /// Checks the order of ranks in debug builds.
@@ -188,6 +192,7 @@ pub fn fork_end_in_child() {
 /// ordinary thread-local storage. A thread that finds no place in the table goes unchecked.
 #[cfg(debug_assertions)]
 mod ranks {
+    use super::super::atomic::AtomicU32;
     use super::*;
 
     struct Entry {
@@ -289,13 +294,11 @@ mod tests {
     fn forking_thread_passes_and_others_wait() {
         let lock = Lock::new(Rank::Heap);
         lock.prepare_fork();
-        fork_begin();
         drop(lock.lock());
         assert!(lock.try_lock().is_some());
         thread::scope(|scope| {
             scope.spawn(|| assert!(lock.try_lock().is_none()));
         });
-        fork_end();
         lock.finish_fork();
         thread::scope(|scope| {
             scope.spawn(|| assert!(lock.try_lock().is_some()));

@@ -4,7 +4,7 @@
 
 mod lock;
 
-pub use lock::{Guard, Lock, Rank, fork_begin, fork_end, fork_end_in_child};
+pub use lock::{Guard, Lock, Rank, after_fork_in_child};
 
 #[cfg(not(loom))]
 pub use core::sync::atomic;
