@@ -1,9 +1,15 @@
 //! Which definition the process uses for a name, and which it would use without us.
 //!
-//! A program, or a library loaded before us, may define some of the allocator's names itself. Then a block of ours
-//! must not come out of a name that it forgot, because its own `free` will get it: we *stand aside*, and those names
-//! lead to the next definition, as if we weren't there. The answer is in our global offset table, filled by the
-//! dynamic linker before any code of ours runs; in an executable the linker has folded it away.
+//! | calls of `malloc` reach | we are | and then |
+//! |---|---|---|
+//! | us | preloaded or linked | serve |
+//! | somebody before us, such as the program | overridden | stand aside |
+//! | the definition after ours | opened late, with dlopen | serve whoever asks for us by our handle |
+//!
+//! A program that defines malloc must not get a block of ours out of a name that it forgot, because its own `free`
+//! will get that block. So when overridden we *stand aside*: those names lead to the next definition, as if we weren't
+//! there. What is bound is in our global offset table, filled by the dynamic linker before any code of ours runs; in an
+//! executable the linker has folded it away.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -110,9 +116,24 @@ pub fn is_in_this_image(address: usize) -> bool {
     ((&raw const __ehdr_start).addr()..(&raw const _end).addr()).contains(&address)
 }
 
-/// Whether callers of `malloc` reach somebody else.
+/// Whether somebody before us serves the process.
 pub fn standing_aside() -> bool {
+    malloc_is_elsewhere() && !opened_late()
+}
+
+/// Whether the process allocates without us, with the definition that comes after ours.
+pub fn is_late() -> bool {
+    malloc_is_elsewhere() && opened_late()
+}
+
+fn malloc_is_elsewhere() -> bool {
     !is_in_this_image(callee!(malloc).addr())
+}
+
+#[cold]
+fn opened_late() -> bool {
+    static NEXT: Next = Next::new();
+    NEXT.find("malloc\0").cast_const() == callee!(malloc)
 }
 
 /// The free after ours, when we stand aside: blocks that aren't ours are its.

@@ -5,7 +5,8 @@
 //! bad_alloc pass only through the frames written in assembly below, which carry unwind tables.
 
 use crate::Block;
-use crate::bound::{loaded_library, symbol};
+use crate::bound::{bound_if_any, loaded_library, symbol};
+use crate::exports_cxx::{bound_new_array, bound_new_array_aligned, new_array, new_array_aligned};
 use core::arch::global_asm;
 use core::ffi::{CStr, c_void};
 use core::mem::transmute;
@@ -86,16 +87,39 @@ extern "C" fn new_handler() -> *const c_void {
     get.map_or(core::ptr::null(), |get| get())
 }
 
-/// The function that throws std::bad_alloc.
+/// The function that throws std::bad_alloc, or null.
 extern "C" fn thrower() -> *const c_void {
-    let function = runtime(THROW_BAD_ALLOC);
-    if function.is_null() {
+    runtime(THROW_BAD_ALLOC)
+}
+
+/// A std::bad_alloc to throw where that function is missing. In a statically linked program our references bring no
+/// part of the runtime in, but one that can catch the exception has what is needed to make it.
+extern "C" fn bad_alloc() -> *mut c_void {
+    type Allocate = unsafe extern "C" fn(usize) -> *mut c_void;
+    type Function = unsafe extern "C" fn();
+    let parts = (
+        bound_if_any!(__cxa_allocate_exception: Allocate),
+        bound_if_any!(_ZTVSt9bad_alloc: Function),
+        bound_if_any!(_ZTISt9bad_alloc: Function),
+        bound_if_any!(_ZNSt9bad_allocD1Ev: Function),
+        bound_if_any!(__cxa_throw: Function),
+    );
+    let (Some(allocate), Some(table), Some(_), Some(_), Some(_)) = parts else {
         control::message(&[
-            "hakmem: operator new: out of memory, and no C++ runtime is loaded that could throw std::bad_alloc\n",
+            "hakmem: operator new: out of memory, and no C++ runtime is there that could throw std::bad_alloc\n",
         ]);
         os::abort();
+    };
+    /// The Itanium ABI's offset from a table of virtual functions to what objects point to, in words.
+    const OFFSET: usize = 2;
+    // SAFETY: INV-CXX: an exception object of one word, which points into its class's table.
+    unsafe {
+        let object = allocate(size_of::<usize>());
+        object
+            .cast::<*const usize>()
+            .write((table as *const usize).add(OFFSET));
+        object
     }
-    function
 }
 
 extern "C" fn retry(size: usize, align: usize) -> *mut u8 {
@@ -161,12 +185,14 @@ global_asm!(
     "ret",
     ".cfi_restore_state",
     "3:",
-    "call {thrower}",
-    "call rax",
+    "call hak_throw_bad_alloc",
     "ud2",
     ".cfi_endproc",
     ".size hak_new_failed, . - hak_new_failed",
     ".p2align 4",
+    ".weak _ZTISt9bad_alloc",
+    ".weak _ZNSt9bad_allocD1Ev",
+    ".weak __cxa_throw",
     ".hidden hak_throw_bad_alloc",
     ".globl hak_throw_bad_alloc",
     ".type hak_throw_bad_alloc,@function",
@@ -175,20 +201,30 @@ global_asm!(
     "sub rsp, 8",
     ".cfi_def_cfa_offset 16",
     "call {thrower}",
+    "test rax, rax",
+    "jz 2f",
     "call rax",
+    "ud2",
+    "2:",
+    "call {bad_alloc}",
+    "mov rdi, rax",
+    "mov rsi, qword ptr [rip + _ZTISt9bad_alloc@GOTPCREL]",
+    "mov rdx, qword ptr [rip + _ZNSt9bad_allocD1Ev@GOTPCREL]",
+    "call qword ptr [rip + __cxa_throw@GOTPCREL]",
     "ud2",
     ".cfi_endproc",
     ".size hak_throw_bad_alloc, . - hak_throw_bad_alloc",
     new_handler = sym new_handler,
     retry = sym retry,
     thrower = sym thrower,
+    bad_alloc = sym bad_alloc,
 );
 
 /// The nothrow forms: `try { return operator new(…); } catch (...) { return nullptr; }`, as a compiler writes it. The
 /// throwing form is the one that the process has bound. The tables say: an exception out of the call goes to the
 /// landing pad, whatever its type.
 macro_rules! nothrow {
-    ($($symbol:literal -> $target:literal;)*) => {
+    ($($symbol:literal -> $throwing:ident;)*) => {
         $(global_asm!(
             ".text",
             ".p2align 4",
@@ -201,7 +237,7 @@ macro_rules! nothrow {
             "sub rsp, 8",
             ".cfi_def_cfa_offset 16",
             "2:",
-            concat!("call qword ptr [rip + ", $target, "@GOTPCREL]"),
+            "call {throwing}",
             "3:",
             "add rsp, 8",
             ".cfi_remember_state",
@@ -238,14 +274,16 @@ macro_rules! nothrow {
             ".long 0", // type 1: any
             "9:",
             ".popsection",
+            throwing = sym $throwing,
             caught = sym caught,
         );)*
     };
 }
 
+// `new_array` leads to the bound single form, which is what the single nothrow form has to call.
 nothrow! {
-    "_ZnwmRKSt9nothrow_t" -> "_Znwm";
-    "_ZnamRKSt9nothrow_t" -> "_Znam";
-    "_ZnwmSt11align_val_tRKSt9nothrow_t" -> "_ZnwmSt11align_val_t";
-    "_ZnamSt11align_val_tRKSt9nothrow_t" -> "_ZnamSt11align_val_t";
+    "_ZnwmRKSt9nothrow_t" -> new_array;
+    "_ZnamRKSt9nothrow_t" -> bound_new_array;
+    "_ZnwmSt11align_val_tRKSt9nothrow_t" -> new_array_aligned;
+    "_ZnamSt11align_val_tRKSt9nothrow_t" -> bound_new_array_aligned;
 }

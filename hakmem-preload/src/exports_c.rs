@@ -1,7 +1,7 @@
-//! malloc and its family, with the meaning that glibc documents (2.36 where versions differ).
+//! malloc and its family, with the meaning that glibc documents.
 
 use crate::Block;
-use crate::bound::{Free, aside, bound, is_in_this_image};
+use crate::bound::{Free, aside, bound, is_in_this_image, is_late};
 use core::ffi::c_int;
 use hakmem_core::api;
 
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn realloc(block: Block, size: usize) -> Block {
     unsafe { api::realloc(block.cast(), size).cast() }
 }
 
-/// Through the program's realloc, which need not be ours.
+/// Through the program's realloc, which need not be this one.
 ///
 /// # Safety
 /// See [`free`].
@@ -56,20 +56,26 @@ pub unsafe extern "C" fn reallocarray(block: Block, count: usize, size: usize) -
     let Some(bytes) = count.checked_mul(size) else {
         return out_of_memory();
     };
-    let realloc = bound!(realloc: Realloc);
+    let bound = bound!(realloc: Realloc);
     // SAFETY: INV-API: passed on from the caller.
-    unsafe { realloc(block, bytes) }
+    unsafe {
+        if is_late() {
+            realloc(block, bytes)
+        } else {
+            bound(block, bytes)
+        }
+    }
 }
 
-/// Through the program's free, which need not be ours.
+/// Through the program's free, which need not be this one.
 ///
 /// # Safety
 /// See [`free`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cfree(block: Block) {
-    let free = bound!(free: Free);
+    let bound = bound!(free: Free);
     // SAFETY: INV-API: passed on from the caller.
-    unsafe { free(block) }
+    unsafe { if is_late() { free(block) } else { bound(block) } }
 }
 
 /// # Safety
@@ -96,12 +102,16 @@ pub extern "C" fn memalign(align: usize, size: usize) -> Block {
     rounded_align(align, size)
 }
 
-/// As [`memalign`], which is what glibc 2.36 does.
+/// An alignment that is no power of two is refused, as glibc does from 2.38 on; the size need not be a multiple of it.
 #[unsafe(no_mangle)]
 pub extern "C" fn aligned_alloc(align: usize, size: usize) -> Block {
     if let Some(next) = aside!(aligned_alloc: Aligned) {
         // SAFETY: INV-BOUND: any arguments are valid.
         return unsafe { next(align, size) };
+    }
+    if !align.is_power_of_two() {
+        api::set_errno(api::EINVAL);
+        return core::ptr::null_mut();
     }
     rounded_align(align, size)
 }
@@ -142,10 +152,10 @@ pub extern "C" fn pvalloc(size: usize) -> Block {
 /// See [`free`]; `size` is what the block was asked for with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free_sized(block: Block, size: usize) {
-    let free = bound!(free: Free);
-    if !is_in_this_image(free as usize) {
+    let bound = bound!(free: Free);
+    if !is_in_this_image(bound as usize) && !is_late() {
         // SAFETY: INV-BOUND: C23 defines free_sized as free.
-        return unsafe { free(block) };
+        return unsafe { bound(block) };
     }
     // SAFETY: INV-API: passed on from the caller.
     unsafe { api::free_sized(block.cast(), size) }
@@ -157,10 +167,10 @@ pub unsafe extern "C" fn free_sized(block: Block, size: usize) {
 /// See [`free`]; `align` and `size` are what the block was asked for with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free_aligned_sized(block: Block, align: usize, size: usize) {
-    let free = bound!(free: Free);
-    if !is_in_this_image(free as usize) {
+    let bound = bound!(free: Free);
+    if !is_in_this_image(bound as usize) && !is_late() {
         // SAFETY: INV-BOUND: C23 defines free_aligned_sized as free.
-        return unsafe { free(block) };
+        return unsafe { bound(block) };
     }
     // SAFETY: INV-API: passed on from the caller.
     unsafe { api::free_aligned_sized(block.cast(), align, size) }
