@@ -1,0 +1,1 @@
+"""The parts of tests-c/run.py: reading case headers, building, checking needs, executing."""
