@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -189,12 +190,16 @@ class Execution:
         )
 
 
-def listening(port):
-    """A `ready`: something accepts connections on the port."""
+def listening(port, ask=b"", answer=b""):
+    """A `ready`: something accepts connections on the port and gives this answer."""
 
     def ready(_program):
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=1) as probe:
+                probe.sendall(ask)
+                return not answer or probe.recv(len(answer)) == answer
+        except OSError:
+            return False
 
     return ready
 
@@ -204,10 +209,16 @@ def printed(text):
     return lambda program: text in read(program.out)
 
 
+# Below the ports that connections take for themselves, so that no client sits on a server's port.
+_PORTS = iter(random.sample(range(20_000, 32_000), 12_000))
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    for port in _PORTS:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise Failure("no port between 20000 and 31999 is free on 127.0.0.1")
 
 
 def summary(data):
