@@ -40,27 +40,21 @@ fn look_up(at: *const u8) -> Result<Block, Bad> {
 
 #[cold]
 fn look_up_other(at: *const u8, tag: u32) -> Result<Block, Bad> {
-    let bounds = || huge::bounds(at).map_or(Bad::Unused, |(base, len)| Bad::Inside(base, len));
-    // SAFETY: INV-RECORD: the tags say that the granule leads to a record of the kind.
-    unsafe {
-        match tag {
-            t if t == Kind::Huge as u32 => match huge::bounds(at) {
-                Some((base, len)) if base.cast_const() == at => Ok(Block::Huge { len }),
-                _ => Err(bounds()),
-            },
-            t if t == Kind::HugeInside as u32 => Err(bounds()),
-            t if t == Kind::Emergency as u32 => Ok(Block::Emergency {
-                len: emergency::usable_size(at),
-            }),
-            t if t == Kind::FreeSpan as u32 => Err(Bad::Unused),
-            _ => Err(Bad::Foreign),
-        }
+    if tag == Kind::Emergency as u32 {
+        // SAFETY: INV-RECORD: the tag says that the granule leads to such a block's header.
+        let len = unsafe { emergency::usable_size(at) };
+        return Ok(Block::Emergency { len });
+    }
+    match huge::bounds(at).filter(|_| tag == Kind::Huge as u32) {
+        Some((base, len)) if base.cast_const() == at => Ok(Block::Huge { len }),
+        _ => Err(front::what_else(at.cast_mut(), tag)),
     }
 }
 
 /// Whether `at` lies in a block of ours, live or not. Any address may be asked about; no memory there is touched.
 pub fn owns(at: *const u8) -> bool {
-    page_map::tag_at(at) != Kind::None as u32
+    let tag = page_map::tag_at(at);
+    tag != Kind::None as u32 && tag != Kind::Released as u32
 }
 
 /// The bytes that the caller may use of the block at `at`: at least what it asked for, and the same for as long as it

@@ -2,6 +2,7 @@
 
 use super::enter::{Entry, enter};
 use super::{bin_at, current, spill};
+use crate::base::size_class::GRANULE;
 use crate::control::misuse;
 use crate::heap::{self, Fault};
 use crate::segment::page_map::{self, Kind};
@@ -134,12 +135,15 @@ fn inside(slab: &Slab, at: *mut u8) -> Bad {
     Bad::Inside(slab.block_around(at), slab.class().size as usize)
 }
 
+const HUGE: u32 = Kind::Huge as u32;
+const HUGE_INSIDE: u32 = Kind::HugeInside as u32;
+const EMERGENCY: u32 = Kind::Emergency as u32;
+const FREE_SPAN: u32 = Kind::FreeSpan as u32;
+const RELEASED: u32 = Kind::Released as u32;
+const HUGE_KEPT: u32 = Kind::HugeKept as u32;
+
 #[cold]
 fn free_other(block: *mut u8, tag: u32) -> Freed {
-    const HUGE: u32 = Kind::Huge as u32;
-    const HUGE_INSIDE: u32 = Kind::HugeInside as u32;
-    const EMERGENCY: u32 = Kind::Emergency as u32;
-    const FREE_SPAN: u32 = Kind::FreeSpan as u32;
     if block.is_null() {
         return Ok(());
     }
@@ -148,19 +152,30 @@ fn free_other(block: *mut u8, tag: u32) -> Freed {
             let entered = enter(Entry::Free);
             let freed = huge::free(block, entered.is_none());
             drop(entered);
-            match huge::bounds(block) {
-                _ if freed => Ok(()),
-                Some((base, len)) if base != block => Err((block, Bad::Inside(base, len))),
-                Some((_, len)) => Err((block, Bad::Twice(len))),
-                None => Err((block, Bad::Unused)),
+            match freed {
+                true => Ok(()),
+                false => Err((block, what_else(block, page_map::tag_at(block)))),
             }
         }
-        HUGE_INSIDE => match huge::bounds(block) {
-            Some((base, len)) => Err((block, Bad::Inside(base, len))),
-            None => Err((block, Bad::Unused)),
-        },
         EMERGENCY if emergency::free(block) => Ok(()),
-        EMERGENCY | FREE_SPAN => Err((block, Bad::Unused)),
-        _ => Err((block, Bad::Foreign)),
+        _ => Err((block, what_else(block, tag))),
+    }
+}
+
+/// What a pointer is that leads to no block, by its tag.
+pub(crate) fn what_else(at: *mut u8, tag: u32) -> Bad {
+    match tag {
+        HUGE | HUGE_INSIDE => match huge::bounds(at) {
+            Some((base, len)) if base == at => Bad::Twice(len),
+            Some((base, len)) => Bad::Inside(base, len),
+            None => Bad::Unused,
+        },
+        HUGE_KEPT => huge::bounds(at).map_or(Bad::Unused, |(base, len)| match base == at {
+            true => Bad::Twice(len),
+            false => Bad::Unused,
+        }),
+        RELEASED if at.addr().is_multiple_of(GRANULE) => Bad::Twice(huge::released(at)),
+        EMERGENCY | FREE_SPAN => Bad::Unused,
+        _ => Bad::Foreign,
     }
 }

@@ -29,8 +29,8 @@ pub use alloc::{alloc, alloc_class, alloc_or, alloc_zeroed_class};
 pub use attach::trim_thread;
 pub use cold::{alloc_huge, take_from_slab};
 pub use enter::{Entry, enter};
-pub(crate) use free::result_of;
 pub use free::{Bad, free};
+pub(crate) use free::{result_of, what_else};
 pub use registry::{after_fork_in_child, cached_blocks, cold_counts, mapped};
 
 use crate::base::size_class::{CLASSES, FRONT_TABLE, NUM_CLASSES, TABLE_LEN};

@@ -26,7 +26,7 @@ use core::ptr::null_mut;
 use lists::ClassSlabs;
 
 /// Announced granules at which others help an owner: at least this many, and an eighth of what it owns.
-const HELP_FLOOR: u32 = 32;
+const HELP_FLOOR: u32 = 8;
 const HELP_SHARE: u32 = 8;
 
 /// `owner` comes first, so that a pointer to it is a pointer to the heap.

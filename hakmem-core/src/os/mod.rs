@@ -16,7 +16,7 @@ pub mod thread_exit;
 
 use arch::{nr, syscall};
 pub use arch::{opaque, opaque_word, thread_pointer, thread_slot_read, thread_slot_write};
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 use core::sync::atomic::AtomicUsize;
 use counts::{COUNTS, Counts};
 
@@ -26,7 +26,6 @@ pub const MIN_PAGE: usize = 4096;
 const PROT_NONE: usize = 0;
 const PROT_READ_WRITE: usize = 1 | 2;
 const MAP_PRIVATE_ANON: usize = 0x02 | 0x20;
-const MAP_NORESERVE: usize = 0x4000;
 const MREMAP_MAYMOVE: usize = 1;
 const MREMAP_FIXED: usize = 2;
 const MADV_DONTNEED: usize = 4;
@@ -63,7 +62,7 @@ pub enum Call {
     Advise,
 }
 
-fn mmap(at: *mut u8, len: usize, protection: usize, extra: usize) -> Option<NonNull<u8>> {
+fn mmap(len: usize, protection: usize) -> Option<NonNull<u8>> {
     if refuse(Call::Map) {
         return None;
     }
@@ -72,14 +71,7 @@ fn mmap(at: *mut u8, len: usize, protection: usize, extra: usize) -> Option<NonN
     let answer = unsafe {
         syscall(
             nr::MMAP,
-            [
-                at as usize,
-                len,
-                protection,
-                MAP_PRIVATE_ANON | extra,
-                usize::MAX,
-                0,
-            ],
+            [0, len, protection, MAP_PRIVATE_ANON, usize::MAX, 0],
         )
     };
     if failed(answer) {
@@ -91,7 +83,7 @@ fn mmap(at: *mut u8, len: usize, protection: usize, extra: usize) -> Option<NonN
 
 /// Maps `len` fresh zero bytes, aligned to the page.
 pub fn map(len: usize) -> Option<NonNull<u8>> {
-    mmap(ptr::null_mut(), len, PROT_READ_WRITE, MAP_NORESERVE)
+    mmap(len, PROT_READ_WRITE)
 }
 
 /// Maps `len` fresh zero bytes at a multiple of `align`, a power of two of at least a page.
@@ -101,19 +93,14 @@ pub fn map_aligned(len: usize, align: usize) -> Option<NonNull<u8>> {
 
 fn map_aligned_as(len: usize, align: usize, protection: usize) -> Option<NonNull<u8>> {
     // The kernel places mappings next to each other, so the plain call is aligned more often than not.
-    let first = mmap(ptr::null_mut(), len, protection, MAP_NORESERVE)?;
+    let first = mmap(len, protection)?;
     if first.addr().get() & (align - 1) == 0 {
         return Some(first);
     }
     // SAFETY: INV-OS-OWN: the mapping was made just above and nobody else knows of it.
     unsafe { unmap(first.as_ptr(), len) };
     let slack = align - MIN_PAGE;
-    let wide = mmap(
-        ptr::null_mut(),
-        len.checked_add(slack)?,
-        protection,
-        MAP_NORESERVE,
-    )?;
+    let wide = mmap(len.checked_add(slack)?, protection)?;
     let skip = wide.addr().get().wrapping_neg() & (align - 1);
     // SAFETY: INV-OS-OWN: head and tail lie inside the mapping made just above, outside the part that is returned.
     unsafe {

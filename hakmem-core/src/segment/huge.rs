@@ -11,7 +11,7 @@ use crate::base::size_class::GRANULE;
 use crate::os;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 use core::cell::UnsafeCell;
-use core::ptr::{self, null_mut};
+use core::ptr::{self, null_mut, without_provenance_mut};
 
 #[repr(C)]
 struct Huge {
@@ -34,6 +34,9 @@ static CACHED: AtomicUsize = AtomicUsize::new(0);
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static LIVE_COUNT: AtomicUsize = AtomicUsize::new(0);
 
+/// Tags tell the inside of a block only so far: the rest of a larger one is not worth the map's memory.
+const MARKED: usize = 1 << 30;
+
 /// Most bytes of freed huge blocks that stay mapped beyond a share of those in use.
 const RETAIN_LEARNED: usize = 48 << 20;
 /// A dirty block up to this size is cleared by hand; the pages of a larger one are exchanged for zero pages.
@@ -50,7 +53,7 @@ unsafe impl Sync for Bound {}
 
 static BOUND: Bound = Bound {
     busy: AtomicBool::new(false),
-    retain: UnsafeCell::new(Retain::new(0, RETAIN_LEARNED)),
+    retain: UnsafeCell::new(Retain::new(0)),
 };
 
 impl Bound {
@@ -87,7 +90,10 @@ pub fn alloc(size: usize, align: usize, zero: bool, owner: u32) -> Option<Block>
     let align = align.max(GRANULE);
     let block = match take_cached(len, align) {
         Some(record) => reuse(record, zero),
-        None => map_new(len, align, owner)?,
+        None => {
+            super::relieve();
+            map_new(len, align, owner)?
+        }
     };
     Some(block)
 }
@@ -120,7 +126,7 @@ pub fn free(at: *mut u8, interrupted: bool) -> bool {
     if record.is_null() || unsafe { (*record).base } != at {
         return false;
     }
-    if !page_map::claim(at, Kind::Huge as u32, Kind::FreeSpan as u32) {
+    if !page_map::claim(at, Kind::Huge as u32, Kind::HugeKept as u32) {
         return false;
     }
     // SAFETY: INV-RECORD: the claim makes the record ours alone.
@@ -139,6 +145,7 @@ pub fn free(at: *mut u8, interrupted: bool) -> bool {
 
 fn set_tags(record: *mut Huge, base: *mut u8, len: usize) {
     page_map::set(base, 1, Kind::Huge as u32, record);
+    let len = len.min(MARKED);
     if len > GRANULE {
         page_map::set(
             base.wrapping_add(GRANULE),
@@ -150,7 +157,31 @@ fn set_tags(record: *mut Huge, base: *mut u8, len: usize) {
 }
 
 fn clear_tags(base: *mut u8, len: usize) {
-    page_map::set::<u8>(base, len / GRANULE, Kind::None as u32, null_mut());
+    page_map::set::<u8>(
+        base,
+        len.min(MARKED) / GRANULE,
+        Kind::None as u32,
+        null_mut(),
+    );
+}
+
+/// Clears the tags behind the first `new_len` bytes.
+fn clear_tail(base: *mut u8, len: usize, new_len: usize) {
+    if new_len < MARKED {
+        clear_tags(base.wrapping_add(new_len), len.min(MARKED) - new_len);
+    }
+}
+
+/// Clears the tags of a block that is about to be unmapped, and leaves a note for whoever frees it again.
+fn leave_note(base: *mut u8, len: usize) {
+    clear_tags(base, len);
+    let note: *mut u8 = without_provenance_mut(len);
+    page_map::set(base, 1, Kind::Released as u32, note);
+}
+
+/// The length of the huge block that started at `at` and was unmapped, if the note of it is still there.
+pub fn released(at: *const u8) -> usize {
+    page_map::record_at::<u8>(at).addr()
 }
 
 fn map_new(len: usize, align: usize, owner: u32) -> Option<Block> {
@@ -176,7 +207,10 @@ fn map_new(len: usize, align: usize, owner: u32) -> Option<Block> {
         free_record(record, owner);
         return None;
     };
-    BOUND.with(|retain| retain.on_refault(len));
+    BOUND.with(|retain| {
+        let most = RETAIN_LEARNED.saturating_sub(retain.limit(0));
+        retain.on_refault(len, most)
+    });
     // SAFETY: INV-META: the record has room for a Huge and is ours.
     unsafe { record.write(Huge { base, len, owner }) };
     started(record, base, len);
@@ -204,7 +238,7 @@ fn free_record(record: *mut Huge, owner: u32) {
 fn release(record: *mut Huge) -> u32 {
     // SAFETY: INV-RECORD: the claim makes the record ours alone.
     let Huge { base, len, owner } = unsafe { ptr::read(record) };
-    clear_tags(base, len);
+    leave_note(base, len);
     // SAFETY: INV-OS-OWN: the block is free and no entry leads to it.
     unsafe {
         if !os::unmap(base, len) {
@@ -315,7 +349,7 @@ pub unsafe fn resize(at: *mut u8, size: usize) -> Option<*mut u8> {
     }
     let base = if new_len < len {
         let tail = at.wrapping_add(new_len);
-        clear_tags(tail, len - new_len);
+        clear_tail(at, len, new_len);
         // SAFETY: INV-OS-OWN: the caller gives the tail up.
         if !unsafe { os::unmap(tail, len - new_len) } {
             set_tags(record, at, len);
@@ -344,7 +378,7 @@ fn grow(record: *mut Huge, at: *mut u8, len: usize, new_len: usize) -> Option<*m
     let target = os::reserve(new_len, GRANULE)?.as_ptr();
     if page_map::cover(target, new_len) {
         // The old range can belong to somebody else as soon as it is unmapped, so its entries go first.
-        clear_tags(at, len);
+        leave_note(at, len);
         // SAFETY: INV-OS-OWN: the block is held by the caller of resize, the target was reserved just above.
         if unsafe { os::remap_to(at, len, target, new_len) } {
             return Some(target);

@@ -36,6 +36,11 @@ pub enum Kind {
     Emergency = 6,
     /// A granule of a segment that no slab uses.
     FreeSpan = 8,
+    /// A huge block started here and was unmapped: not ours any more, but worth a better message. The record is its
+    /// length.
+    Released = 10,
+    /// The first granule of a huge block that was freed and is kept for reuse.
+    HugeKept = 12,
 }
 
 #[repr(C)]

@@ -10,12 +10,16 @@ use super::retain::Retain;
 use super::super_slab::{GRANULES, Link, Run, SUPER_SLAB, SuperSlab};
 use crate::base::size_class::GRANULE;
 use crate::os;
+use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use core::mem::size_of;
 use core::ptr::null_mut;
 
-/// Granules that a shard may keep resident although nothing is in use: 1 MiB, and 16 MiB when refaults ask for it.
-const RETAIN_FLOOR: usize = 16;
+/// Granules that a shard may keep resident although nothing is in use: 256 KiB.
+pub const RETAIN_FLOOR: usize = 4;
+/// Granules that all shards together may keep beyond that because refaults asked for it: 16 MiB.
 const RETAIN_LEARNED: usize = 256;
+static LEARNED: AtomicUsize = AtomicUsize::new(0);
+
 /// Empty SuperSlabs that stay mapped, beyond one per [`KEEP_SHARE`] of those in the shard.
 const KEEP_EMPTY: usize = 4;
 const KEEP_SHARE: usize = 8;
@@ -34,8 +38,10 @@ pub struct Pool {
     super_slabs: usize,
     empty: usize,
     /// Granules in slabs, and free ones that are resident.
-    used: usize,
-    dirty: usize,
+    pub used: usize,
+    pub dirty: usize,
+    /// A SuperSlab was mapped since [`Pool::has_grown`] was last asked.
+    grew: bool,
 }
 
 /// Granules for one slab.
@@ -60,7 +66,7 @@ impl Pool {
     pub const fn new(index: u32) -> Pool {
         Pool {
             meta: Meta::new(),
-            retain: Retain::new(RETAIN_FLOOR, RETAIN_LEARNED),
+            retain: Retain::new(RETAIN_FLOOR),
             by_free: [const { List::new() }; GRANULES as usize + 1],
             by_dirt: List::new(),
             filled: 0,
@@ -69,7 +75,13 @@ impl Pool {
             empty: 0,
             used: 0,
             dirty: 0,
+            grew: false,
         }
+    }
+
+    /// Whether a SuperSlab was mapped since the last call: a good moment for `segment::relieve`.
+    pub fn has_grown(&mut self) -> bool {
+        core::mem::replace(&mut self.grew, false)
     }
 
     /// Takes `granules` (1 to 16) contiguous granules; `None` when the system has no memory.
@@ -78,13 +90,18 @@ impl Pool {
             .find_dirty(granules)
             .or_else(|| self.find_any(granules))
             .or_else(|| {
+                self.grew = true;
                 self.map_super_slab()
                     .map(|home| (home, Run::new(0, granules)))
             })?;
         // SAFETY: INV-SHARD: members of the pool's lists are valid records.
         let (base, dirty) = unsafe { ((*home).address_of(run), (*home).dirty & run.mask) };
         let dirty = dirty.count_ones();
-        self.retain.on_refault((granules - dirty) as usize);
+        let most = RETAIN_LEARNED.saturating_sub(LEARNED.load(Relaxed));
+        let rise = self.retain.on_refault((granules - dirty) as usize, most);
+        if rise > 0 {
+            LEARNED.fetch_add(rise, Relaxed);
+        }
         self.used += granules as usize;
         self.update(home, |s| {
             s.free &= !run.mask;
@@ -241,7 +258,8 @@ impl Pool {
     pub fn put_purged(&mut self, home: *mut SuperSlab, run: Run, clean: bool) {
         self.put_back(home, run, !clean);
         if clean {
-            self.retain.on_purge(run.granules() as usize);
+            let fall = self.retain.on_purge(run.granules() as usize);
+            LEARNED.fetch_sub(fall, Relaxed);
             self.unmap_surplus();
         }
     }

@@ -2,13 +2,12 @@
 //!
 //! Kept memory is bounded relative to memory in use, so that the resident set falls *while* a program frees, with no
 //! later call and no background thread. A program that frees a peak and builds it again soon pays page faults for that;
-//! each such refault raises the bound, up to a fixed limit, and each purge lowers it again.
+//! each such refault raises the bound, as far as the caller allows, and each purge lowers it again.
 #![forbid(unsafe_code)]
 
 /// Amounts are in the unit that the owner counts in (granules or bytes).
 pub struct Retain {
     floor: usize,
-    max_learned: usize,
     learned: usize,
     /// Given back and not asked for again yet.
     purged: usize,
@@ -20,10 +19,9 @@ const LIVE_SHARE: usize = 8;
 const DECAY: usize = 4;
 
 impl Retain {
-    pub const fn new(floor: usize, max_learned: usize) -> Retain {
+    pub const fn new(floor: usize) -> Retain {
         Retain {
             floor,
-            max_learned,
             learned: 0,
             purged: 0,
         }
@@ -34,18 +32,22 @@ impl Retain {
         self.floor + self.learned + live / LIVE_SHARE
     }
 
-    /// `amount` has been given back.
-    pub fn on_purge(&mut self, amount: usize) {
+    /// `amount` has been given back. Returns by how much the bound falls.
+    pub fn on_purge(&mut self, amount: usize) -> usize {
         self.purged = self.purged.saturating_add(amount);
-        self.learned -= self.learned.min(amount / DECAY);
+        let fall = self.learned.min(amount / DECAY);
+        self.learned -= fall;
+        fall
     }
 
     /// `amount` of memory that was not resident had to be taken: as far as it had been given back before, keeping it
-    /// would have been better.
-    pub fn on_refault(&mut self, amount: usize) {
+    /// would have been better. Returns by how much the bound rises: at most by `most`.
+    pub fn on_refault(&mut self, amount: usize, most: usize) -> usize {
         let regretted = amount.min(self.purged);
         self.purged -= regretted;
-        self.learned = (self.learned + regretted).min(self.max_learned);
+        let rise = regretted.min(most);
+        self.learned += rise;
+        rise
     }
 }
 
@@ -55,8 +57,8 @@ mod tests {
 
     #[test]
     fn a_single_peak_is_given_back() {
-        let mut retain = Retain::new(16, 256);
-        retain.on_refault(10_000);
+        let mut retain = Retain::new(16);
+        retain.on_refault(10_000, 256);
         assert_eq!(retain.limit(0), 16, "first use is no refault");
         assert_eq!(retain.limit(800), 116);
         retain.on_purge(10_000);
@@ -65,9 +67,9 @@ mod tests {
 
     #[test]
     fn a_cycle_is_learned_and_forgotten() {
-        let mut retain = Retain::new(16, 256);
+        let mut retain = Retain::new(16);
         retain.on_purge(100);
-        retain.on_refault(100);
+        retain.on_refault(100, 256);
         assert_eq!(retain.limit(0), 116);
         retain.on_purge(200);
         assert_eq!(retain.limit(0), 66);
@@ -77,10 +79,10 @@ mod tests {
 
     #[test]
     fn what_is_learned_is_bounded() {
-        let mut retain = Retain::new(16, 256);
+        let mut retain = Retain::new(16);
         retain.on_purge(usize::MAX);
         retain.on_purge(usize::MAX);
-        retain.on_refault(usize::MAX);
+        retain.on_refault(usize::MAX, 256);
         assert_eq!(retain.limit(0), 16 + 256);
     }
 }

@@ -1,8 +1,10 @@
 //! The pool of granules, split into shards so that threads rarely meet on its lock. A heap takes spans from its own
 //! shard only.
 
-use super::pool::Pool;
+use super::pool::{Pool, RETAIN_FLOOR};
+use crate::base::size_class::GRANULE;
 use crate::os;
+use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::sync::{Guard, Lock, Rank};
 use core::cell::UnsafeCell;
 
@@ -11,6 +13,9 @@ pub const SHARDS: usize = 16;
 pub struct Shard {
     lock: Lock,
     pool: UnsafeCell<Pool>,
+    /// Granules in use, and free ones that are resident, as of the last time the lock was held.
+    used: AtomicUsize,
+    dirty: AtomicUsize,
 }
 
 // SAFETY: INV-SHARD: `pool` is reached only through a `Locked`, which holds the lock.
@@ -40,6 +45,14 @@ pub fn of_owner(number: u32) -> &'static Shard {
 pub struct Locked<'a> {
     _guard: Guard<'a>,
     pool: *mut Pool,
+    shard: &'a Shard,
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.shard.used.store(self.used, Relaxed);
+        self.shard.dirty.store(self.dirty, Relaxed);
+    }
 }
 
 impl core::ops::Deref for Locked<'_> {
@@ -62,6 +75,8 @@ impl Shard {
         Shard {
             lock: Lock::new(Rank::Shard),
             pool: UnsafeCell::new(Pool::new(index)),
+            used: AtomicUsize::new(0),
+            dirty: AtomicUsize::new(0),
         }
     }
 
@@ -69,6 +84,7 @@ impl Shard {
         Locked {
             _guard: self.lock.lock(),
             pool: self.pool.get(),
+            shard: self,
         }
     }
 
@@ -77,6 +93,7 @@ impl Shard {
         Some(Locked {
             _guard: self.lock.try_lock()?,
             pool: self.pool.get(),
+            shard: self,
         })
     }
 
@@ -111,6 +128,17 @@ impl Shard {
         if let Some(keep) = excess {
             self.purge_to(keep);
         }
+    }
+
+    /// Bytes in use, and bytes that are free but resident, as of the last time the lock was held.
+    pub fn gauge(&self) -> (usize, usize) {
+        let (used, dirty) = (self.used.load(Relaxed), self.dirty.load(Relaxed));
+        (used * GRANULE, dirty * GRANULE)
+    }
+
+    /// Gives back what is retained beyond the least that a shard keeps.
+    pub fn purge_to_floor(&self) {
+        self.purge_to(RETAIN_FLOOR);
     }
 
     /// Gives everything back that is free; returns the bytes.

@@ -4,11 +4,11 @@ use super::bits::{self, Taken};
 use super::remote::{self, Freed, Stacked};
 use super::{Owner, pass_on, tag};
 use crate::base::size_class::{CLASSES, Class, GRANULE};
-use crate::segment::meta::SLAB_RECORD;
 use crate::segment::page_map::{self, Kind};
 use crate::segment::shard;
 use crate::segment::shard::Shard;
 use crate::segment::super_slab::SuperSlab;
+use crate::segment::{self, meta::SLAB_RECORD};
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 use core::cell::UnsafeCell;
 use core::mem::size_of;
@@ -79,7 +79,7 @@ const fn bitmap_bytes(class: &Class) -> usize {
 pub fn create(shard: &Shard, class: usize, owner: &Owner) -> *mut Slab {
     let what = &CLASSES[class];
     let bitmaps = 2 * bitmap_bytes(what);
-    let (slab, words, span) = {
+    let (slab, words, span, grew) = {
         let mut pool = shard.lock();
         let slab: *mut Slab = pool.meta.alloc_slab().cast();
         if slab.is_null() {
@@ -101,8 +101,11 @@ pub fn create(shard: &Shard, class: usize, owner: &Owner) -> *mut Slab {
             }
             return null_mut();
         };
-        (slab, words, span)
+        (slab, words, span, pool.has_grown())
     };
+    if grew {
+        segment::relieve();
+    }
     // SAFETY: INV-RECORD: the record is ours alone but for `summary`, `next_dirty` and `depth`, which a late announcer
     // may use; those are not written. The bitmaps have room for `words` each.
     unsafe {
