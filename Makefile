@@ -129,6 +129,7 @@ test-c: lib ## run the C tests
 	@tests-c/run.py
 
 test-real: lib ## compare real programs under preload with a plain run
+	@tests/real/test_runner.py
 	@tests/real/run.py
 
 header: ## generate include/hakmem.h
