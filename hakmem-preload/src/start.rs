@@ -21,6 +21,7 @@ fn start() {
     }
     control::init(&control::Options {
         misuse: settings.misuse,
+        cache: settings.cache,
     });
     if standing_aside() {
         if let Some(free) = bound::next_free() {

@@ -8,6 +8,7 @@ pub mod options;
 pub use message::message;
 pub use misuse::Misuse;
 
+use crate::front;
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
 /// What can be set at start-up.
@@ -15,12 +16,15 @@ use core::sync::atomic::{AtomicBool, Ordering::*};
 pub struct Options {
     /// What happens when the program misuses a pointer.
     pub misuse: Misuse,
+    /// Threads cache free blocks.
+    pub cache: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
         Options {
             misuse: Misuse::Abort,
+            cache: true,
         }
     }
 }
@@ -30,6 +34,9 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 /// Applies `options` and registers the fork handlers, once. The allocator works before this too.
 pub fn init(options: &Options) {
     misuse::set_policy(options.misuse);
+    if !options.cache {
+        front::stop_caching();
+    }
     if !STARTED.swap(true, AcqRel) {
         fork::register();
     }

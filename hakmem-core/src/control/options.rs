@@ -35,8 +35,9 @@ const VERBOSE: usize = 0;
 const PROOF: usize = 1;
 const MISUSE: usize = 2;
 const DEEPBIND: usize = 3;
+const CACHE: usize = 4;
 
-pub const TABLE: [Entry; 4] = [
+pub const TABLE: [Entry; 5] = [
     Entry {
         name: "HAKMEM_DEBUG_VERBOSE",
         kind: Kind::Switch,
@@ -65,6 +66,13 @@ pub const TABLE: [Entry; 4] = [
         unit: "",
         help: "drop RTLD_DEEPBIND in dlopen, so that plugins free with hakmem what hakmem handed out",
     },
+    Entry {
+        name: "HAKMEM_CACHE",
+        kind: Kind::Word(&["on", "off"]),
+        default: "on",
+        unit: "",
+        help: "off: threads cache no blocks; slower, but signal handlers may allocate as they like",
+    },
 ];
 
 /// The options of one process. Borrows the environment.
@@ -74,6 +82,7 @@ pub struct Settings<'a> {
     pub proof: Option<&'a [u8]>,
     pub misuse: Misuse,
     pub keep_deepbind: bool,
+    pub cache: bool,
 }
 
 impl Settings<'_> {
@@ -82,6 +91,7 @@ impl Settings<'_> {
         proof: None,
         misuse: Misuse::Abort,
         keep_deepbind: false,
+        cache: true,
     };
 
     /// The value of each option as text, in the order of the table; the file name is left out because it need not be
@@ -97,6 +107,7 @@ impl Settings<'_> {
             ("proof", if self.proof.is_some() { "on" } else { "off" }),
             ("misuse", misuse),
             ("deepbind", if self.keep_deepbind { "keep" } else { "drop" }),
+            ("cache", if self.cache { "on" } else { "off" }),
         ]
     }
 }
@@ -149,6 +160,7 @@ pub fn apply<'a>(settings: &mut Settings<'a>, variable: &'a [u8]) -> Result<(), 
                 MISUSE => {
                     settings.misuse = [Misuse::Abort, Misuse::Report, Misuse::Ignore][word];
                 }
+                CACHE => settings.cache = word == 0,
                 _ => settings.keep_deepbind = word == 1,
             }
         }
@@ -161,6 +173,7 @@ const _: () = {
     assert!(matches!(TABLE[PROOF].kind, Kind::File));
     assert!(matches!(TABLE[MISUSE].kind, Kind::Word(_)));
     assert!(matches!(TABLE[DEEPBIND].kind, Kind::Word(_)));
+    assert!(matches!(TABLE[CACHE].kind, Kind::Word(_)));
 };
 
 /// The valid name with the smallest edit distance to `name`.
@@ -219,6 +232,7 @@ mod tests {
             "HAKMEM_PROOF=",
             "HAKMEM_MISUSE=abort",
             "HAKMEM_DEEPBIND=drop",
+            "HAKMEM_CACHE=on",
         ];
         for (entry, variable) in TABLE.iter().zip(with_defaults) {
             assert_eq!(variable.split_once('='), Some((entry.name, entry.default)));
@@ -234,6 +248,7 @@ mod tests {
             "HAKMEM_PROOF=/tmp/a=b",
             "HAKMEM_MISUSE=report",
             "HAKMEM_DEEPBIND=keep",
+            "HAKMEM_CACHE=off",
         ])
         .unwrap();
         let proof: Option<&[u8]> = Some(b"/tmp/a=b");
@@ -243,7 +258,8 @@ mod tests {
                 verbose: true,
                 proof,
                 misuse: Misuse::Report,
-                keep_deepbind: true
+                keep_deepbind: true,
+                cache: false,
             }
         );
         assert_eq!(
@@ -256,7 +272,8 @@ mod tests {
                 ("debug_verbose", "1"),
                 ("proof", "on"),
                 ("misuse", "report"),
-                ("deepbind", "keep")
+                ("deepbind", "keep"),
+                ("cache", "off"),
             ]
         );
     }

@@ -1,11 +1,12 @@
 //! A thread's beginning and end.
 
 use super::enter::{Entered, Entry, enter};
-use super::{Front, current, is_static, registry, spill};
+use super::{CACHELESS, Front, current, is_static, registry, spill};
 use crate::control::misuse;
 use crate::heap::{self, Fault, ORPHANS};
 use crate::os::thread_exit;
 use core::ffi::c_void;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Gives the calling thread, which is inside a cold path, a front, and enters the cold path again with it. `None` when
 /// memory is exhausted.
@@ -78,4 +79,21 @@ pub fn trim_thread() -> Option<Fault> {
     };
     drop(entered);
     fault
+}
+
+/// From now on threads cache nothing. To be called before a second thread allocates.
+pub fn stop_caching() {
+    CACHELESS.store(true, Relaxed);
+    let Some(entered) = enter(Entry::Free) else {
+        return;
+    };
+    if let Some(front) = entered.front() {
+        // SAFETY: INV-FRONT: the front is the calling thread's, inside a cold path.
+        unsafe {
+            let mut own = (*front).heap.lock();
+            spill::empty(front, &mut own);
+            Front::set_rooms(front);
+            let _ = own.unlock();
+        }
+    }
 }

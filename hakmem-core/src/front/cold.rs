@@ -34,7 +34,6 @@ pub fn take_one(class: usize, entry: Entry) -> (*mut u8, bool) {
             spill::flush(front, &mut heap);
             heap
         };
-        heap.drain();
         let (block, zero) = heap.take_one(class).unwrap_or((null_mut(), false));
         (block, zero, heap.unlock())
     })
@@ -101,8 +100,8 @@ unsafe fn refill_front(front: *mut Front, class: usize) -> (*mut u8, Option<Faul
         (*bin).room += (*front).rooms[class].on_miss(what);
         let mut heap = (*front).heap.lock();
         spill::flush(front, &mut heap);
-        heap.drain();
-        let taken = heap.take(class, what.batch as u32, (*bin).head);
+        let batch = (*front).rooms[class].batch(what);
+        let taken = heap.take(class, batch, (*bin).head);
         let fault = heap.unlock();
         let block = taken.first;
         if !block.is_null() {

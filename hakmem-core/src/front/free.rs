@@ -115,20 +115,11 @@ fn help(owner: &'static slab::Owner) -> Freed {
 
 /// The error that a fault found in a heap amounts to.
 pub(crate) fn result_of(fault: Option<Fault>) -> Freed {
-    let Some(fault) = fault else {
-        return Ok(());
-    };
-    let (Fault::DoubleFree(block) | Fault::NoBlock(block)) = fault;
-    // SAFETY: INV-RECORD: slab records are never unmapped.
-    let slab = unsafe { slab::slab_of(block).as_ref() };
-    Err((
-        block,
-        match (fault, slab) {
-            (_, None) => Bad::Unused,
-            (Fault::DoubleFree(_), Some(slab)) => Bad::Twice(slab.class().size as usize),
-            (Fault::NoBlock(_), Some(slab)) => inside(slab, block),
-        },
-    ))
+    match fault {
+        None => Ok(()),
+        Some(Fault { at, block, size }) if at == block => Err((at, Bad::Twice(size))),
+        Some(Fault { at, block, size }) => Err((at, Bad::Inside(block, size))),
+    }
 }
 
 fn inside(slab: &Slab, at: *mut u8) -> Bad {

@@ -26,7 +26,7 @@ mod room;
 mod spill;
 
 pub use alloc::{alloc, alloc_class, alloc_or, alloc_zeroed_class};
-pub use attach::trim_thread;
+pub use attach::{stop_caching, trim_thread};
 pub use cold::{alloc_huge, take_from_slab};
 pub use enter::{Entry, enter};
 pub use free::{Bad, free};
@@ -38,6 +38,7 @@ use crate::heap::Heap;
 use crate::os;
 use crate::sync::Rank;
 use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use room::Room;
 
 /// Blocks that wait to be given to their slabs together.
@@ -64,7 +65,8 @@ pub struct Front {
     /// Rounds of thread-exit destructors seen.
     exit_rounds: u8,
     spilled: u32,
-    spill: [*mut u8; SPILL],
+    /// Each with its class.
+    spill: [(*mut u8, u8); SPILL],
     rooms: [Room; NUM_CLASSES],
     /// Cold-path entries, by [`Entry`]. Read by other threads for statistics.
     entries: [u64; Entry::COUNT],
@@ -94,7 +96,7 @@ impl Front {
             busy: false,
             exit_rounds: 0,
             spilled: 0,
-            spill: [null_mut(); SPILL],
+            spill: [(null_mut(), 0); SPILL],
             rooms: [const { Room::new() }; NUM_CLASSES],
             entries: [0; Entry::COUNT],
             next_free: null_mut(),
@@ -117,27 +119,42 @@ impl Front {
         }
     }
 
-    /// Empties the bins, forgetting what they hold, and puts capacities back to their start.
+    /// Empties the bins and the spill, forgetting what they hold, and puts capacities back to their start.
     ///
     /// # Safety
     /// No thread uses the front.
     unsafe fn reset(at: *mut Front) {
         // SAFETY: INV-FRONT: as the caller promises.
         unsafe {
-            for (class, what) in CLASSES.iter().enumerate() {
-                let room = Room::start(what);
+            Front::set_rooms(at);
+            (*at).spilled = 0;
+            (*at).busy = false;
+            (*at).exit_rounds = 0;
+        }
+    }
+
+    /// Puts capacities to their start, with bins that are empty or forgotten.
+    ///
+    /// # Safety
+    /// The front is the calling thread's, inside a cold path, or no thread's.
+    unsafe fn set_rooms(at: *mut Front) {
+        let cacheless = CACHELESS.load(Relaxed);
+        for (class, what) in CLASSES.iter().enumerate() {
+            let room = Room::start(what, cacheless);
+            // SAFETY: INV-FRONT: as the caller promises.
+            unsafe {
                 (*at).rooms[class] = room;
                 (*at).bins[class] = Bin {
                     head: null_mut(),
                     room: room.capacity(),
                 };
             }
-            (*at).spilled = 0;
-            (*at).busy = false;
-            (*at).exit_rounds = 0;
         }
     }
 }
+
+/// Threads cache nothing: every call enters its cold door, which a signal handler may interrupt anywhere.
+static CACHELESS: AtomicBool = AtomicBool::new(false);
 
 pub static NEW: Front = Front::unattached();
 static BUSY: Front = Front::unattached();

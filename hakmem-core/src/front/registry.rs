@@ -206,7 +206,7 @@ pub fn cached_blocks() -> [usize; NUM_CLASSES] {
             }
             let spilled = (&raw const (*front).spilled).read_volatile() as usize;
             for i in 0..spilled.min(super::SPILL) {
-                let block = (&raw const (*front).spill[i]).read_volatile();
+                let (block, _) = (&raw const (*front).spill[i]).read_volatile();
                 let tag = crate::segment::page_map::tag_at(block);
                 if crate::slab::owner_of_tag(tag) != 0 {
                     cached[crate::slab::class_of_tag(tag)] += 1;

@@ -15,6 +15,8 @@ const LEAST: u16 = 2;
 #[derive(Clone, Copy)]
 pub struct Room {
     capacity: u16,
+    /// The capacity is 0 for good.
+    closed: bool,
     /// Blocks spilled since the last miss.
     spilled: u32,
 }
@@ -23,20 +25,24 @@ impl Room {
     pub const fn new() -> Room {
         Room {
             capacity: 0,
+            closed: false,
             spilled: 0,
         }
     }
 
-    pub fn start(class: &Class) -> Room {
-        let capacity = if class.size > CACHE_AT_ONCE {
-            0
-        } else {
-            class.batch
-        };
+    /// The capacity to begin with; for good if it is `closed`, when it is 0.
+    pub fn start(class: &Class, closed: bool) -> Room {
+        let small = class.size <= CACHE_AT_ONCE;
         Room {
-            capacity,
+            capacity: if small && !closed { class.batch } else { 0 },
+            closed,
             spilled: 0,
         }
+    }
+
+    /// Blocks that a refill should bring.
+    pub fn batch(&self, class: &Class) -> u32 {
+        if self.closed { 1 } else { class.batch as u32 }
     }
 
     pub fn capacity(&self) -> i32 {
@@ -46,7 +52,7 @@ impl Room {
     /// The bin was empty. If blocks were spilled before, it was too small. Returns the change of capacity.
     pub fn on_miss(&mut self, class: &Class) -> i32 {
         let before = self.capacity;
-        if self.spilled > 0 {
+        if self.spilled > 0 && !self.closed {
             let wanted = (2 * self.capacity as u32).max(class.batch as u32);
             self.capacity = wanted.min(class.max_room as u32) as u16;
         }
@@ -77,7 +83,7 @@ mod tests {
     #[test]
     fn grows_only_when_a_miss_follows_a_spill() {
         let class = &CLASSES[class_of(64)];
-        let mut room = Room::start(class);
+        let mut room = Room::start(class, false);
         let start = room.capacity();
         assert_eq!(room.on_miss(class), 0);
         assert!(!room.on_spill());
@@ -93,7 +99,7 @@ mod tests {
     #[test]
     fn falls_after_a_long_run_of_spills() {
         let class = &CLASSES[class_of(1000)];
-        let mut room = Room::start(class);
+        let mut room = Room::start(class, false);
         let patience = room.capacity() as u32 * PATIENCE + PATIENCE_FLOOR;
         let spills = (1..).find(|_| room.on_spill()).unwrap();
         assert_eq!(spills, patience + 1);
@@ -106,11 +112,22 @@ mod tests {
     #[test]
     fn large_blocks_are_cached_once_that_pays() {
         let class = &CLASSES[class_of(512 * 1024)];
-        let mut room = Room::start(class);
+        let mut room = Room::start(class, false);
         assert_eq!(room.capacity(), 0);
         room.on_spill();
         assert_eq!(room.on_miss(class), 1);
         room.shrink(class);
         assert_eq!(room.capacity(), 0);
+    }
+
+    #[test]
+    fn closed_rooms_stay_closed() {
+        let class = &CLASSES[class_of(64)];
+        let mut room = Room::start(class, true);
+        for _ in 0..1000 {
+            assert!(!room.on_spill());
+            assert_eq!(room.on_miss(class), 0);
+        }
+        assert_eq!((room.capacity(), room.batch(class)), (0, 1));
     }
 }

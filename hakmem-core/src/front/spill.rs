@@ -26,7 +26,7 @@ pub(super) unsafe fn free_full(block: *mut u8, class: usize) -> Freed {
     // SAFETY: INV-FRONT: as above.
     unsafe {
         let spilled = (*front).spilled as usize;
-        (*front).spill[spilled] = block;
+        (*front).spill[spilled] = (block, class as u8);
         (*front).spilled += 1;
         let shrink = (*front).rooms[class].on_spill();
         let full = spilled + 1 == SPILL || CLASSES[class].size >= AT_ONCE;
@@ -46,15 +46,18 @@ pub(super) unsafe fn free_full(block: *mut u8, class: usize) -> Freed {
     }
 }
 
-/// Gives the spill to the slabs.
+/// Gives the spill to the slabs, after what other threads freed: were a slab released with such a free still pending, a
+/// block that both freed would go unnoticed.
 ///
 /// # Safety
 /// `front` is the calling thread's, inside a cold path, or no thread's; `heap` is its heap.
 pub(super) unsafe fn flush(front: *mut Front, heap: &mut LockedHeap<'_>) {
     // SAFETY: INV-FRONT: as the caller promises.
     unsafe {
+        heap.drain();
         for i in 0..(*front).spilled as usize {
-            heap.give((*front).spill[i]);
+            let (block, class) = (*front).spill[i];
+            heap.give(block, class as usize);
         }
         (*front).spilled = 0;
     }
@@ -77,7 +80,7 @@ unsafe fn empty_bin(front: *mut Front, class: usize, heap: &mut LockedHeap<'_>) 
                 break;
             }
             let next = *block.cast::<*mut u8>();
-            heap.give(block);
+            heap.give(block, class);
             block = next;
         }
         (*bin).room = capacity;

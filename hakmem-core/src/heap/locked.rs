@@ -2,20 +2,39 @@
 
 use super::orphans;
 use super::{HELP_FLOOR, HELP_SHARE, Heap, ORPHANS, Slabs};
-use crate::base::size_class::NUM_CLASSES;
+use crate::base::size_class::{CLASSES, NUM_CLASSES};
 use crate::segment::shard::Shard;
 use crate::slab::{self, Slab, Taken};
 use crate::sync::Guard;
 use crate::sync::atomic::Ordering::*;
 use core::ptr;
 
-/// A misuse found while the lock was held; reported after it is released.
+/// A misuse found while the lock was held; reported after it is released, when the block's slab may be gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The block is free already.
-    DoubleFree(*mut u8),
-    /// No block starts at the address.
-    NoBlock(*mut u8),
+pub struct Fault {
+    /// What was freed.
+    pub at: *mut u8,
+    /// The start of the block around it: `at` itself if it was freed twice.
+    pub block: *mut u8,
+    pub size: usize,
+}
+
+impl Fault {
+    fn twice(block: *mut u8, class: usize) -> Fault {
+        Fault {
+            at: block,
+            block,
+            size: CLASSES[class].size as usize,
+        }
+    }
+
+    fn inside(at: *mut u8, slab: &Slab) -> Fault {
+        Fault {
+            at,
+            block: slab.block_around(at),
+            size: slab.class().size as usize,
+        }
+    }
 }
 
 #[must_use = "call unlock, which gives surplus memory back and reports faults"]
@@ -186,26 +205,26 @@ impl LockedHeap<'_> {
         }
     }
 
-    /// Gives a block of this heap back to its slab.
+    /// Gives back a block that was of `class` and this heap's when it was freed.
     #[inline]
-    pub fn give(&mut self, block: *mut u8) {
+    pub fn give(&mut self, block: *mut u8, class: usize) {
         // SAFETY: INV-RECORD: slab records are never unmapped.
-        let slab = unsafe { slab::slab_of(block).as_ref() };
-        let found = slab.and_then(|slab| Some((slab, slab.index_of(block)?)));
-        let Some((slab, index)) = found else {
-            self.fault.get_or_insert(Fault::NoBlock(block));
+        let slab = unsafe { slab::slab_of(block).as_ref() }
+            .filter(|slab| ptr::eq(slab.owner(), &self.heap.owner) && slab.class_number() == class);
+        let Some(slab) = slab else {
+            // The slab could go only because the block had come home before.
+            self.fault.get_or_insert(Fault::twice(block, class));
             return;
         };
-        if !ptr::eq(slab.owner(), &self.heap.owner) {
-            // Freed twice, and its slab has gone to another owner in between.
-            self.fault.get_or_insert(Fault::DoubleFree(block));
+        let Some(index) = slab.index_of(block) else {
+            self.fault.get_or_insert(Fault::inside(block, slab));
             return;
-        }
+        };
         // SAFETY: INV-OWNER: the slab is this heap's, whose lock is held.
         unsafe {
             let was_full = slab.free_count() == 0;
             if !slab.give(index) {
-                self.fault.get_or_insert(Fault::DoubleFree(block));
+                self.fault.get_or_insert(Fault::twice(block, class));
                 return;
             }
             self.after_give(slab, was_full, 1);
@@ -261,7 +280,8 @@ impl LockedHeap<'_> {
             let was_full = slab.free_count() == 0;
             let (came, twice) = slab.drain_remote();
             if let Some(block) = twice {
-                self.fault.get_or_insert(Fault::DoubleFree(block));
+                self.fault
+                    .get_or_insert(Fault::twice(block, slab.class_number()));
             }
             if came > 0 {
                 self.after_give(slab, was_full, came);
