@@ -2,6 +2,7 @@
 //! library may have replaced.
 
 use core::ffi::{CStr, c_char, c_long};
+use hakmem_core::observe::format::status_field;
 use hakmem_core::os;
 
 /// The system call's answer; errno belongs to the program and is kept.
@@ -111,13 +112,5 @@ fn peak_of_this_image() -> Option<u64> {
     let mut space = [0u8; 4096];
     let len = call(libc::SYS_read, fd, space.as_mut_ptr().addr(), space.len());
     os::close(fd as i32);
-    parse_peak(space.get(..len?)?)
-}
-
-fn parse_peak(status: &[u8]) -> Option<u64> {
-    let line = status
-        .split(|&b| b == b'\n')
-        .find_map(|line| line.strip_prefix(b"VmHWM:"))?;
-    let digits = line.trim_ascii().split(|&b| b == b' ').next()?;
-    str::from_utf8(digits).ok()?.parse().ok()
+    status_field(space.get(..len?)?, b"VmHWM:")
 }

@@ -90,6 +90,15 @@ impl Display for Plain<'_> {
     }
 }
 
+/// The number after `name` in a text like that of /proc/self/status, whose lines begin with a name.
+pub fn status_field(status: &[u8], name: &[u8]) -> Option<u64> {
+    let line = status
+        .split(|&b| b == b'\n')
+        .find_map(|line| line.strip_prefix(name))?;
+    let digits = line.trim_ascii().split(|&b| b == b' ').next()?;
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,5 +138,14 @@ mod tests {
     #[test]
     fn plain_text_has_no_control_characters() {
         assert_eq!(Plain(b"a\x1b[31m\n\xffz").to_string(), "a?[31m??z");
+    }
+
+    #[test]
+    fn status_fields() {
+        let status = b"Name:\tVmHWM: 3 kB\nVmHWM:\t   1234 kB\nVmRSS:\t99 kB\nVmLck:\n";
+        assert_eq!(status_field(status, b"VmHWM:"), Some(1234));
+        assert_eq!(status_field(status, b"VmRSS:"), Some(99));
+        assert_eq!(status_field(status, b"VmLck:"), None);
+        assert_eq!(status_field(status, b"VmPeak:"), None);
     }
 }
