@@ -2,8 +2,8 @@
 //@ modes=preload,static,dlopen rows=G01 tags=long timeout=60
 //@ case one_thread args="1 undo"
 //@ case threads args="4 undo"
-//@ case exchange args="1 exchange"
-//@ case exchange_threads args="4 exchange"
+//@ case exchange args="1 exchange" env="HAKMEM_CACHE=off"
+//@ case exchange_threads args="4 exchange" env="HAKMEM_CACHE=off"
 #include <sys/syscall.h>
 
 #include "test.h"
