@@ -34,8 +34,9 @@ int main(int count, char **arguments) {
   uint64_t state = 9;
   for (int round = 0; round < length(400, 20000); round++) {
     struct itimerval once = {{0, 0}, {0, 50 + (long)(next_random(&state) % 300)}};
+    int before = forks; /* the timer may strike before setitimer returns */
     setitimer(ITIMER_REAL, &once, NULL);
-    for (int before = forks; forks == before;) {
+    while (forks == before) {
       void *blocks[20];
       for (int i = 0; i < 20; i++) blocks[i] = malloc(next_random(&state) % 3000);
       for (int i = 0; i < 20; i++) free(blocks[i]);

@@ -14,8 +14,8 @@ use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use core::mem::size_of;
 use core::ptr::null_mut;
 
-/// Granules that a shard may keep resident although nothing is in use: 256 KiB.
-pub const RETAIN_FLOOR: usize = 4;
+/// Granules that a shard may keep resident although nothing is in use: 128 KiB.
+pub const RETAIN_FLOOR: usize = 2;
 /// Granules that all shards together may keep beyond that because refaults asked for it: 16 MiB.
 const RETAIN_LEARNED: usize = 256;
 static LEARNED: AtomicUsize = AtomicUsize::new(0);
