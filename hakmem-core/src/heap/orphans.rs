@@ -21,7 +21,8 @@ pub fn adopt(heap: &mut LockedHeap<'_>, class: usize) -> Option<&'static Slab> {
     if heap.is(&ORPHANS) || ORPHAN_GRANULES.load(Relaxed) == 0 {
         return None;
     }
-    let mut orphans = ORPHANS.try_lock()?;
+    // Waits for the lock: a thread that passes by here maps new memory beside what the orphans have.
+    let mut orphans = ORPHANS.lock();
     orphans.drain();
     let slab = orphans.give_away(class, heap);
     heap.note(finish(orphans));

@@ -1,44 +1,122 @@
-//! Failure injection: lets a test make the n-th fallible system call from now fail.
+//! Failure injection: lets a test make the n-th fallible system call from now fail, or put something else before it.
+//!
+//! A *site* is a line of the layers above that calls `os`; what was made to fail is kept by site and kind of call.
 
 use super::Call;
-use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use core::mem::transmute;
+use core::panic::Location;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering::SeqCst};
 
 const OFF: u64 = u64::MAX;
 
-static UNTIL_FAILURE: AtomicU64 = AtomicU64::new(OFF);
+/// `n << 1`, and 1 for "all that follow too".
+static PLAN: AtomicU64 = AtomicU64::new(OFF);
+/// An `fn()` to run before the n-th call instead of making it fail.
+static ACTION: AtomicPtr<()> = AtomicPtr::new(null_mut());
 static SEEN: AtomicU64 = AtomicU64::new(0);
 static FAILED: AtomicU64 = AtomicU64::new(0);
-static KINDS_FAILED: AtomicU64 = AtomicU64::new(0);
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+struct Site {
+    at: AtomicPtr<Location<'static>>,
+    /// One bit for each [`Call`] that failed there.
+    kinds: AtomicU64,
+}
+
+const SITES: usize = 64;
+static FAILED_SITES: [Site; SITES] = [const {
+    Site {
+        at: AtomicPtr::new(null_mut()),
+        kinds: AtomicU64::new(0),
+    }
+}; SITES];
 
 /// Makes the `n`-th call from now fail (0 is the next one), and with `all` also every one after it.
 pub fn fail_nth(n: u64, all: bool) {
+    plan(n << 1 | all as u64, null_mut());
+}
+
+/// Runs `action` before the `n`-th call from now, on the thread that makes it, as a signal handler would.
+pub fn interrupt_nth(n: u64, action: fn()) {
+    plan(n << 1, action as *mut ());
+}
+
+fn plan(plan: u64, action: *mut ()) {
     SEEN.store(0, SeqCst);
     FAILED.store(0, SeqCst);
-    UNTIL_FAILURE.store(n << 1 | all as u64, SeqCst);
+    LOST.store(0, SeqCst);
+    ACTION.store(action, SeqCst);
+    PLAN.store(plan, SeqCst);
 }
 
-/// Ends the injection; returns the calls seen and how many of them were made to fail.
-pub fn stop() -> (u64, u64) {
-    UNTIL_FAILURE.store(OFF, SeqCst);
-    (SEEN.load(SeqCst), FAILED.load(SeqCst))
+/// What happened since the plan was made.
+pub struct Toll {
+    pub seen: u64,
+    /// Calls that failed, or were interrupted.
+    pub failed: u64,
+    /// Bytes that were to be unmapped in calls that failed.
+    pub kept_mapped: u64,
 }
 
-/// The kinds of call that were ever made to fail, one bit each in the order of [`Call`].
-pub fn kinds_failed() -> u64 {
-    KINDS_FAILED.load(SeqCst)
+/// Ends the injection.
+pub fn stop() -> Toll {
+    PLAN.store(OFF, SeqCst);
+    Toll {
+        seen: SEEN.load(SeqCst),
+        failed: FAILED.load(SeqCst),
+        kept_mapped: LOST.load(SeqCst),
+    }
 }
 
-pub(super) fn refuse(call: Call) -> bool {
-    let setting = UNTIL_FAILURE.load(SeqCst);
-    if setting == OFF {
+/// Visits every site, with file and line, and every kind of call that was ever made to fail there.
+pub fn each_failed(mut f: impl FnMut(&str, u32, Call)) {
+    for site in &FAILED_SITES {
+        // SAFETY: INV-HOOK: a location is part of the program.
+        let Some(at) = (unsafe { site.at.load(SeqCst).as_ref() }) else {
+            return;
+        };
+        for kind in Call::ALL {
+            if site.kinds.load(SeqCst) & 1 << kind as u64 != 0 {
+                f(at.file(), at.line(), kind);
+            }
+        }
+    }
+}
+
+fn note(at: &'static Location<'static>, call: Call) {
+    let new = (&raw const *at).cast_mut();
+    for site in &FAILED_SITES {
+        let held = site.at.compare_exchange(null_mut(), new, SeqCst, SeqCst);
+        if held.is_ok() || held == Err(new) {
+            site.kinds.fetch_or(1 << call as u64, SeqCst);
+            return;
+        }
+    }
+}
+
+#[track_caller]
+pub(super) fn refuse(call: Call, len: usize) -> bool {
+    let plan = PLAN.load(SeqCst);
+    if plan == OFF {
         return false;
     }
     let seen = SEEN.fetch_add(1, SeqCst);
-    let (n, all) = (setting >> 1, setting & 1 == 1);
-    let fail = seen == n || (all && seen > n);
-    if fail {
-        FAILED.fetch_add(1, SeqCst);
-        KINDS_FAILED.fetch_or(1 << call as u64, SeqCst);
+    let (n, all) = (plan >> 1, plan & 1 == 1);
+    if seen != n && !(all && seen > n) {
+        return false;
     }
-    fail
+    FAILED.fetch_add(1, SeqCst);
+    let action = ACTION.load(SeqCst);
+    if !action.is_null() {
+        PLAN.store(OFF, SeqCst);
+        // SAFETY: INV-HOOK: only `interrupt_nth` stores here.
+        unsafe { transmute::<*mut (), fn()>(action)() };
+        return false;
+    }
+    if call == Call::Unmap {
+        LOST.fetch_add(len as u64, SeqCst);
+    }
+    note(Location::caller(), call);
+    true
 }

@@ -41,13 +41,14 @@ fn failed(answer: usize) -> bool {
     answer > -4096isize as usize
 }
 
+#[cfg_attr(feature = "fault", track_caller)]
 #[inline]
-fn refuse(call: Call) -> bool {
+fn refuse(call: Call, len: usize) -> bool {
     #[cfg(feature = "fault")]
-    return fault::refuse(call);
+    return fault::refuse(call, len);
     #[cfg(not(feature = "fault"))]
     {
-        let _ = call;
+        let _ = (call, len);
         false
     }
 }
@@ -62,8 +63,20 @@ pub enum Call {
     Advise,
 }
 
+#[cfg(feature = "fault")]
+impl Call {
+    pub const ALL: [Call; 5] = [
+        Call::Map,
+        Call::Unmap,
+        Call::Purge,
+        Call::Remap,
+        Call::Advise,
+    ];
+}
+
+#[cfg_attr(feature = "fault", track_caller)]
 fn mmap(len: usize, protection: usize) -> Option<NonNull<u8>> {
-    if refuse(Call::Map) {
+    if refuse(Call::Map, len) {
         return None;
     }
     Counts::add(&COUNTS.map, 1);
@@ -82,15 +95,18 @@ fn mmap(len: usize, protection: usize) -> Option<NonNull<u8>> {
 }
 
 /// Maps `len` fresh zero bytes, aligned to the page.
+#[cfg_attr(feature = "fault", track_caller)]
 pub fn map(len: usize) -> Option<NonNull<u8>> {
     mmap(len, PROT_READ_WRITE)
 }
 
 /// Maps `len` fresh zero bytes at a multiple of `align`, a power of two of at least a page.
+#[cfg_attr(feature = "fault", track_caller)]
 pub fn map_aligned(len: usize, align: usize) -> Option<NonNull<u8>> {
     map_aligned_as(len, align, PROT_READ_WRITE)
 }
 
+#[cfg_attr(feature = "fault", track_caller)]
 fn map_aligned_as(len: usize, align: usize, protection: usize) -> Option<NonNull<u8>> {
     // The kernel places mappings next to each other, so the plain call is aligned more often than not.
     let first = mmap(len, protection)?;
@@ -119,8 +135,9 @@ fn map_aligned_as(len: usize, align: usize, protection: usize) -> Option<NonNull
 ///
 /// # Safety
 /// The range is ours and nobody uses it any more.
+#[cfg_attr(feature = "fault", track_caller)]
 pub unsafe fn unmap(at: *mut u8, len: usize) -> bool {
-    if refuse(Call::Unmap) {
+    if refuse(Call::Unmap, len) {
         return false;
     }
     Counts::add(&COUNTS.unmap, 1);
@@ -137,8 +154,9 @@ pub unsafe fn unmap(at: *mut u8, len: usize) -> bool {
 ///
 /// # Safety
 /// The range is ours and its content is no longer needed.
+#[cfg_attr(feature = "fault", track_caller)]
 pub unsafe fn purge(at: *mut u8, len: usize) -> bool {
-    if refuse(Call::Purge) {
+    if refuse(Call::Purge, len) {
         Counts::add(&COUNTS.purge_failed, 1);
         return false;
     }
@@ -155,8 +173,9 @@ pub unsafe fn purge(at: *mut u8, len: usize) -> bool {
 ///
 /// # Safety
 /// The range is ours.
+#[cfg_attr(feature = "fault", track_caller)]
 pub unsafe fn advise_huge(at: *mut u8, len: usize) -> bool {
-    if refuse(Call::Advise) {
+    if refuse(Call::Advise, len) {
         return false;
     }
     Counts::add(&COUNTS.advise, 1);
@@ -168,8 +187,9 @@ pub unsafe fn advise_huge(at: *mut u8, len: usize) -> bool {
 ///
 /// # Safety
 /// The range is a whole mapping of ours; when it shrinks, its tail is no longer used.
+#[cfg_attr(feature = "fault", track_caller)]
 pub unsafe fn remap_in_place(at: *mut u8, old_len: usize, new_len: usize) -> bool {
-    if refuse(Call::Remap) {
+    if refuse(Call::Remap, new_len) {
         return false;
     }
     Counts::add(&COUNTS.remap, 1);
@@ -184,6 +204,7 @@ pub unsafe fn remap_in_place(at: *mut u8, old_len: usize, new_len: usize) -> boo
 }
 
 /// Reserves address space without memory, as a target for [`remap_to`].
+#[cfg_attr(feature = "fault", track_caller)]
 pub fn reserve(len: usize, align: usize) -> Option<NonNull<u8>> {
     map_aligned_as(len, align, PROT_NONE)
 }
@@ -193,8 +214,9 @@ pub fn reserve(len: usize, align: usize) -> Option<NonNull<u8>> {
 ///
 /// # Safety
 /// `at` is a whole mapping of ours that nobody else uses while it moves; `target` is from [`reserve`].
+#[cfg_attr(feature = "fault", track_caller)]
 pub unsafe fn remap_to(at: *mut u8, len: usize, target: *mut u8, new_len: usize) -> bool {
-    if refuse(Call::Remap) {
+    if refuse(Call::Remap, new_len) {
         return false;
     }
     Counts::add(&COUNTS.remap, 1);

@@ -15,8 +15,6 @@ pub struct Retain {
 
 /// The part of memory in use that may be kept on top.
 const LIVE_SHARE: usize = 8;
-/// The part of a purge by which the learned bound falls.
-const DECAY: usize = 4;
 
 impl Retain {
     pub const fn new(floor: usize) -> Retain {
@@ -35,7 +33,7 @@ impl Retain {
     /// `amount` has been given back. Returns by how much the bound falls.
     pub fn on_purge(&mut self, amount: usize) -> usize {
         self.purged = self.purged.saturating_add(amount);
-        let fall = self.learned.min(amount / DECAY);
+        let fall = self.learned.min(amount);
         self.learned -= fall;
         fall
     }
@@ -68,12 +66,12 @@ mod tests {
     #[test]
     fn a_cycle_is_learned_and_forgotten() {
         let mut retain = Retain::new(16);
-        retain.on_purge(100);
-        retain.on_refault(100, 256);
+        assert_eq!(retain.on_purge(100), 0);
+        assert_eq!(retain.on_refault(100, 256), 100);
         assert_eq!(retain.limit(0), 116);
-        retain.on_purge(200);
-        assert_eq!(retain.limit(0), 66);
-        retain.on_purge(4_000);
+        assert_eq!(retain.on_purge(60), 60);
+        assert_eq!(retain.limit(0), 56);
+        assert_eq!(retain.on_purge(4_000), 40);
         assert_eq!(retain.limit(0), 16);
     }
 
