@@ -5,6 +5,7 @@ use super::{CACHELESS, Front, current, is_static, registry, spill};
 use crate::control::misuse;
 use crate::heap::{self, Fault, ORPHANS};
 use crate::os::thread_exit;
+use crate::segment;
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -57,7 +58,11 @@ unsafe fn end_thread(front: *mut Front) {
     };
     entered.leave_ended(|| {
         // SAFETY: INV-FRONT: the thread does not lead to the front any more.
-        unsafe { registry::put(front) }
+        let left = unsafe { registry::put(front) };
+        if left <= 1 {
+            // The threads have done their work: what was kept for the next of them goes back.
+            segment::settle();
+        }
     });
     if let Some(fault) = fault {
         misuse::report_fault(fault);

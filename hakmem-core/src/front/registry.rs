@@ -39,6 +39,8 @@ struct Fronts {
     bump: *mut u8,
     left: usize,
     next_number: u32,
+    /// Fronts that are not free.
+    taken: u32,
 }
 
 struct Shelf(UnsafeCell<Fronts>);
@@ -51,6 +53,7 @@ static SHELF: Shelf = Shelf(UnsafeCell::new(Fronts {
     bump: null_mut(),
     left: 0,
     next_number: FIRST_NUMBER,
+    taken: 0,
 }));
 
 /// There are lost fronts.
@@ -74,17 +77,22 @@ pub(super) fn take() -> Option<*mut Front> {
             }
             (*front).state.0.store(LIVE, Relaxed);
         }
+        fronts.taken += 1;
         Some(front)
     })
 }
 
-/// Takes back a front whose heap owns nothing.
+/// Takes back a front whose heap owns nothing. Returns how many threads still have one.
 ///
 /// # Safety
 /// No thread uses the front from now on.
-pub(super) unsafe fn put(front: *mut Front) {
+pub(super) unsafe fn put(front: *mut Front) -> u32 {
     // SAFETY: INV-FRONTS: the registry is locked.
-    heap::with_registry_locked(|| unsafe { (*SHELF.0.get()).put(front) });
+    heap::with_registry_locked(|| unsafe {
+        let fronts = &mut *SHELF.0.get();
+        fronts.put(front);
+        fronts.taken
+    })
 }
 
 impl Fronts {
@@ -118,6 +126,7 @@ impl Fronts {
             (*front).state.0.store(FREE, Relaxed);
         }
         self.free = front;
+        self.taken -= 1;
     }
 }
 

@@ -8,6 +8,8 @@ const CACHE_AT_ONCE: u32 = 32 * 1024;
 /// A capacity falls once this many times itself, and a few more, were spilled without a miss.
 const PATIENCE: u32 = 8;
 const PATIENCE_FLOOR: u32 = 64;
+/// Refills bring half as many blocks until a bin has missed this often.
+const FEW_MISSES: u8 = 3;
 /// What a bin keeps in a thread that only frees.
 const LEAST: u16 = 2;
 
@@ -17,6 +19,8 @@ pub struct Room {
     capacity: u16,
     /// The capacity is 0 for good.
     closed: bool,
+    /// Misses so far, up to [`FEW_MISSES`].
+    misses: u8,
     /// Blocks spilled since the last miss.
     spilled: u32,
 }
@@ -26,6 +30,7 @@ impl Room {
         Room {
             capacity: 0,
             closed: false,
+            misses: 0,
             spilled: 0,
         }
     }
@@ -36,13 +41,18 @@ impl Room {
         Room {
             capacity: if small && !closed { class.batch } else { 0 },
             closed,
+            misses: 0,
             spilled: 0,
         }
     }
 
-    /// Blocks that a refill should bring.
+    /// Blocks that a refill should bring: a little at first, because each block's page is touched.
     pub fn batch(&self, class: &Class) -> u32 {
-        if self.closed { 1 } else { class.batch as u32 }
+        match self.misses {
+            _ if self.closed => 1,
+            FEW_MISSES => class.batch as u32,
+            _ => (class.batch as u32).div_ceil(2),
+        }
     }
 
     pub fn capacity(&self) -> i32 {
@@ -57,6 +67,7 @@ impl Room {
             self.capacity = wanted.min(class.max_room as u32) as u16;
         }
         self.spilled = 0;
+        self.misses += (self.misses < FEW_MISSES) as u8;
         self.capacity as i32 - before as i32
     }
 

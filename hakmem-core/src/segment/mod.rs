@@ -33,6 +33,11 @@ pub fn relieve() {
     }
 }
 
+/// Forgets what refaults taught, and gives back what was kept because of that.
+pub fn settle() {
+    shard::all().iter().for_each(|shard| shard.settle());
+}
+
 /// Gives back everything that is free; returns the bytes.
 pub fn purge_all() -> usize {
     let shards: usize = shard::all().iter().map(|shard| shard.purge_all()).sum();

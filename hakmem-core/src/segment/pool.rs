@@ -139,6 +139,11 @@ impl Pool {
         self.dirty > self.retain.limit(self.used)
     }
 
+    /// Forgets what refaults taught.
+    pub fn forget(&mut self) {
+        LEARNED.fetch_sub(self.retain.forget(), Relaxed);
+    }
+
     /// If more is retained than should be: the granules to come down to. Half of the bound, so that the next purge is
     /// a while away.
     pub fn excess(&self) -> Option<usize> {

@@ -30,6 +30,12 @@ impl Retain {
         self.floor + self.learned + live / LIVE_SHARE
     }
 
+    /// Forgets what refaults taught. Returns by how much the bound falls.
+    pub fn forget(&mut self) -> usize {
+        self.purged = 0;
+        core::mem::take(&mut self.learned)
+    }
+
     /// `amount` has been given back. Returns by how much the bound falls.
     pub fn on_purge(&mut self, amount: usize) -> usize {
         self.purged = self.purged.saturating_add(amount);
@@ -73,6 +79,16 @@ mod tests {
         assert_eq!(retain.limit(0), 56);
         assert_eq!(retain.on_purge(4_000), 40);
         assert_eq!(retain.limit(0), 16);
+    }
+
+    #[test]
+    fn forgetting_leaves_the_floor() {
+        let mut retain = Retain::new(16);
+        retain.on_purge(100);
+        retain.on_refault(50, 256);
+        assert_eq!(retain.forget(), 50);
+        assert_eq!(retain.limit(0), 16);
+        assert_eq!(retain.on_refault(50, 256), 0, "no regrets from before");
     }
 
     #[test]

@@ -141,6 +141,14 @@ impl Shard {
         self.purge_to(RETAIN_FLOOR);
     }
 
+    /// Forgets what refaults taught, and gives back what was kept because of that.
+    pub fn settle(&self) {
+        if self.dirty.load(Relaxed) > 0 {
+            self.lock().forget();
+            self.purge_excess();
+        }
+    }
+
     /// Gives everything back that is free; returns the bytes.
     pub fn purge_all(&self) -> usize {
         let purged = self.purge_to(0);

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod child;
+pub mod held;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
