@@ -13,10 +13,14 @@ pub extern "C" fn malloc_trim(pad: usize) -> c_int {
     c_int::from(api::trim(pad))
 }
 
-/// glibc's parameters steer an arena and a top chunk that don't exist here. They are hints, so each is accepted, as glibc
-/// accepts those it doesn't know, and none changes anything.
+/// `M_TRIM_THRESHOLD` sets how much free memory stays resident, as in glibc (-1: all of it). The other parameters steer
+/// arenas and a top chunk that don't exist here: they are accepted, as glibc accepts those it doesn't know, and change
+/// nothing.
 #[unsafe(no_mangle)]
-pub extern "C" fn mallopt(_parameter: c_int, _value: c_int) -> c_int {
+pub extern "C" fn mallopt(parameter: c_int, value: c_int) -> c_int {
+    if parameter == libc::M_TRIM_THRESHOLD {
+        api::set_trim_threshold(value as isize as usize);
+    }
     1
 }
 

@@ -120,6 +120,12 @@ pub fn take_from_slab(size: usize) -> *mut u8 {
     front::take_from_slab(size)
 }
 
+/// Lets free memory of up to `bytes` stay resident for each group of threads that shares a pool (M_TRIM_THRESHOLD), beside
+/// an eighth of what is in use. 128 KiB at first.
+pub fn set_trim_threshold(bytes: usize) {
+    segment::set_retained_floor(bytes);
+}
+
 /// Gives free memory back to the system: the calling thread's cache, what other threads freed of idle threads' blocks,
 /// all free spans and huge blocks. `pad` is accepted for the sake of malloc_trim and ignored. True when memory went back.
 pub fn trim(pad: usize) -> bool {

@@ -33,6 +33,8 @@ pub fn relieve() {
     }
 }
 
+pub use pool::set_floor as set_retained_floor;
+
 /// Forgets what refaults taught, and gives back what was kept because of that.
 pub fn settle() {
     shard::all().iter().for_each(|shard| shard.settle());

@@ -14,8 +14,9 @@ use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use core::mem::size_of;
 use core::ptr::null_mut;
 
-/// Granules that a shard may keep resident although nothing is in use: 128 KiB.
-pub const RETAIN_FLOOR: usize = 2;
+/// Granules that a shard may keep resident although nothing is in use: 128 KiB unless mallopt sets
+/// another M_TRIM_THRESHOLD.
+static FLOOR: AtomicUsize = AtomicUsize::new(2);
 /// Granules that all shards together may keep beyond that because refaults asked for it: 16 MiB.
 const RETAIN_LEARNED: usize = 256;
 static LEARNED: AtomicUsize = AtomicUsize::new(0);
@@ -25,6 +26,16 @@ const KEEP_EMPTY: usize = 4;
 const KEEP_SHARE: usize = 8;
 /// SuperSlabs looked at in one list before the search goes on.
 const PROBES: usize = 8;
+
+/// Granules that a shard may keep resident although nothing is in use.
+pub fn floor() -> usize {
+    FLOOR.load(Relaxed)
+}
+
+/// Lets each shard keep `bytes` resident although nothing is in use.
+pub fn set_floor(bytes: usize) {
+    FLOOR.store(bytes / GRANULE, Relaxed);
+}
 
 /// Granules of one shard.
 pub struct Pool {
@@ -66,7 +77,7 @@ impl Pool {
     pub const fn new(index: u32) -> Pool {
         Pool {
             meta: Meta::new(),
-            retain: Retain::new(RETAIN_FLOOR),
+            retain: Retain::new(0),
             by_free: [const { List::new() }; GRANULES as usize + 1],
             by_dirt: List::new(),
             filled: 0,
@@ -135,8 +146,12 @@ impl Pool {
         }
     }
 
+    fn limit(&self) -> usize {
+        floor().saturating_add(self.retain.limit(self.used))
+    }
+
     fn over_limit(&self) -> bool {
-        self.dirty > self.retain.limit(self.used)
+        self.dirty > self.limit()
     }
 
     /// Forgets what refaults taught.
@@ -147,7 +162,7 @@ impl Pool {
     /// If more is retained than should be: the granules to come down to. Half of the bound, so that the next purge is
     /// a while away.
     pub fn excess(&self) -> Option<usize> {
-        self.over_limit().then(|| self.retain.limit(self.used) / 2)
+        self.over_limit().then(|| self.limit() / 2)
     }
 
     fn find_dirty(&self, granules: u32) -> Option<(*mut SuperSlab, Run)> {

@@ -1,7 +1,7 @@
 //! The pool of granules, split into shards so that threads rarely meet on its lock. A heap takes spans from its own
 //! shard only.
 
-use super::pool::{Pool, RETAIN_FLOOR};
+use super::pool::{Pool, floor};
 use crate::base::size_class::GRANULE;
 use crate::os;
 use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -138,7 +138,7 @@ impl Shard {
 
     /// Gives back what is retained beyond the least that a shard keeps.
     pub fn purge_to_floor(&self) {
-        self.purge_to(RETAIN_FLOOR);
+        self.purge_to(floor());
     }
 
     /// Forgets what refaults taught, and gives back what was kept because of that.
