@@ -1,7 +1,7 @@
-/* mallopt(M_TRIM_THRESHOLD) says how much free memory stays resident. */
+/* mallopt(M_TRIM_THRESHOLD) says how much free memory stays resident: at most that, and half of it at least. */
 //@ modes=preload,static
 //@ case default args="131072 6000 0"
-//@ case some args="16777216 40000 14000"
+//@ case some args="16777216 20000 7500"
 //@ case all args="-1 100000 45000"
 #include "test.h"
 

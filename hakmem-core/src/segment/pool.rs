@@ -324,18 +324,24 @@ impl Pool {
     fn unmap_surplus(&mut self) {
         let keep = KEEP_EMPTY + self.super_slabs / KEEP_SHARE;
         if self.empty > 2 * keep {
-            self.unmap_empty(keep);
+            self.unmap_empty(keep, false);
         }
     }
 
-    /// Unmaps empty SuperSlabs until `keep` are left; one that the kernel refuses to unmap stays in use.
-    pub fn unmap_empty(&mut self, keep: usize) {
-        while self.empty > keep {
-            let s = self.by_free[GRANULES as usize].first;
-            // SAFETY: INV-SHARD: the list's first member is valid while there are empty ones, and an empty SuperSlab
-            // has no user, so it may leave its lists and be unmapped.
+    /// Unmaps empty SuperSlabs until `keep` are left, resident ones only if `resident_too`; one that the kernel refuses
+    /// to unmap stays in use.
+    pub fn unmap_empty(&mut self, keep: usize, resident_too: bool) {
+        let mut next = self.by_free[GRANULES as usize].first;
+        while self.empty > keep && !next.is_null() {
+            let s = next;
+            // SAFETY: INV-SHARD: members of the pool's lists are valid records, and an empty SuperSlab has no user, so
+            // it may leave its lists and be unmapped.
             unsafe {
+                next = (*s).by_free.next;
                 let (base, dirty) = ((*s).base, (*s).dirty);
+                if dirty != 0 && !resident_too {
+                    continue;
+                }
                 page_map::set::<u8>(base, GRANULES as usize, Kind::None as u32, null_mut());
                 if !os::unmap(base, SUPER_SLAB) {
                     page_map::set(base, GRANULES as usize, Kind::FreeSpan as u32, s);

@@ -152,7 +152,7 @@ impl Shard {
     /// Gives everything back that is free; returns the bytes.
     pub fn purge_all(&self) -> usize {
         let purged = self.purge_to(0);
-        self.lock().unmap_empty(0);
+        self.lock().unmap_empty(0, true);
         purged
     }
 }
