@@ -16,6 +16,7 @@ static PLAN: AtomicU64 = AtomicU64::new(OFF);
 static ACTION: AtomicPtr<()> = AtomicPtr::new(null_mut());
 static SEEN: AtomicU64 = AtomicU64::new(0);
 static FAILED: AtomicU64 = AtomicU64::new(0);
+static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 struct Site {
@@ -37,7 +38,8 @@ pub fn fail_nth(n: u64, all: bool) {
     plan(n << 1 | all as u64, null_mut());
 }
 
-/// Runs `action` before the `n`-th call from now, on the thread that makes it, as a signal handler would.
+/// Runs `action` before the `n`-th call from now, on the thread that makes it, as a signal handler would. The action may
+/// make a plan of its own.
 pub fn interrupt_nth(n: u64, action: fn()) {
     plan(n << 1, action as *mut ());
 }
@@ -53,7 +55,7 @@ fn plan(plan: u64, action: *mut ()) {
 /// What happened since the plan was made.
 pub struct Toll {
     pub seen: u64,
-    /// Calls that failed, or were interrupted.
+    /// Calls that failed, and one that was interrupted.
     pub failed: u64,
     /// Bytes that were to be unmapped in calls that failed.
     pub kept_mapped: u64,
@@ -64,7 +66,7 @@ pub fn stop() -> Toll {
     PLAN.store(OFF, SeqCst);
     Toll {
         seen: SEEN.load(SeqCst),
-        failed: FAILED.load(SeqCst),
+        failed: FAILED.load(SeqCst) + INTERRUPTED.swap(0, SeqCst),
         kept_mapped: LOST.load(SeqCst),
     }
 }
@@ -106,14 +108,15 @@ pub(super) fn refuse(call: Call, len: usize) -> bool {
     if seen != n && !(all && seen > n) {
         return false;
     }
-    FAILED.fetch_add(1, SeqCst);
     let action = ACTION.load(SeqCst);
     if !action.is_null() {
         PLAN.store(OFF, SeqCst);
+        INTERRUPTED.store(1, SeqCst);
         // SAFETY: INV-HOOK: only `interrupt_nth` stores here.
         unsafe { transmute::<*mut (), fn()>(action)() };
         return false;
     }
+    FAILED.fetch_add(1, SeqCst);
     if call == Call::Unmap {
         LOST.fetch_add(len as u64, SeqCst);
     }

@@ -1,11 +1,10 @@
 //! What is done while calls fail: every entry point, in every state that matters to it.
 
-use crate::scene::{KIB, MIB, Scene, Way};
+use crate::scene::{KIB, MIB, Scene};
 use hakmem_core::api;
 use hakmem_core::front::{self, Entry};
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::thread;
 
 /// Takes address space so that a mapping of `len` bytes is not aligned to `align` by itself.
 fn misalign(len: usize, align: usize) {
@@ -149,35 +148,17 @@ pub const CASES: [Case; 23] = [
     }),
     ("a thread's start and end", |s| {
         s.begin();
-        let (way, n) = (Way::Never, 0);
-        let mut theirs = Scene {
-            way,
-            n,
-            held: vec![],
-        };
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                theirs.malloc(100);
-                theirs.malloc(300 * KIB);
-                theirs.calloc(50_000);
-                if !theirs.held.is_empty() {
-                    theirs.free();
-                }
-            });
+        s.in_a_thread(|theirs| {
+            theirs.malloc(100);
+            theirs.malloc(300 * KIB);
+            theirs.calloc(50_000);
+            if !theirs.held.is_empty() {
+                theirs.free();
+            }
         });
-        s.held.append(&mut theirs.held);
     }),
     ("blocks of an ended thread, freed and adopted", |s| {
-        let (way, n) = (Way::Never, 0);
-        let mut theirs = Scene {
-            way,
-            n,
-            held: vec![],
-        };
-        thread::scope(|scope| {
-            scope.spawn(|| (0..300).for_each(|_| theirs.malloc(KIB)));
-        });
-        s.held.append(&mut theirs.held);
+        s.in_a_thread(|theirs| (0..300).for_each(|_| theirs.malloc(KIB)));
         s.begin();
         for _ in 0..290 {
             s.free();
@@ -185,7 +166,7 @@ pub const CASES: [Case; 23] = [
         s.malloc(KIB);
     }),
     (
-        "inside of an interrupted cold path, the first of the process",
+        "inside an interrupted cold path, the first of the process",
         |s| {
             let inside = front::enter(Entry::Malloc);
             assert!(inside.is_some());
@@ -193,7 +174,7 @@ pub const CASES: [Case; 23] = [
             s.malloc(100);
         },
     ),
-    ("inside of an interrupted cold path", |s| {
+    ("inside an interrupted cold path", |s| {
         s.malloc(6 * MIB);
         misalign(64 * KIB, 64 * KIB);
         let inside = front::enter(Entry::Malloc);

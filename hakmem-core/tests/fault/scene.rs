@@ -4,6 +4,7 @@ use crate::common::held::{Held, check_zero};
 use hakmem_core::api;
 use hakmem_core::os::fault;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
 pub const KIB: usize = 1 << 10;
 pub const MIB: usize = 1 << 20;
@@ -29,6 +30,16 @@ pub struct Scene {
     pub way: Way,
     pub n: u64,
     pub held: Vec<Held>,
+}
+
+impl Default for Scene {
+    fn default() -> Scene {
+        Scene {
+            way: Way::Never,
+            n: 0,
+            held: vec![],
+        }
+    }
 }
 
 fn errno() -> &'static mut i32 {
@@ -123,6 +134,16 @@ impl Scene {
         }
     }
 
+    /// Lets another thread act, and takes over its blocks when it is gone.
+    pub fn in_a_thread(&mut self, act: impl FnOnce(&mut Scene) + Send) {
+        let mut theirs = Scene::default();
+        thread::scope(|scope| {
+            // Joined, because the scope alone does not wait for the thread's own end.
+            scope.spawn(|| act(&mut theirs)).join().expect("an act");
+        });
+        self.held.append(&mut theirs.held);
+    }
+
     /// One block of each kind, gone again.
     pub fn everything_works(&mut self) {
         let kept = self.held.len();
@@ -147,11 +168,7 @@ pub static LEFT: AtomicUsize = AtomicUsize::new(0);
 
 fn handler() {
     let saved = *errno();
-    let mut scene = Scene {
-        way: Way::Never,
-        n: 0,
-        held: vec![],
-    };
+    let mut scene = Scene::default();
     scene.everything_works();
     let left = api::malloc(3 * KIB);
     assert!(!left.is_null());
