@@ -48,7 +48,7 @@ struct Bound {
     retain: UnsafeCell<Retain>,
 }
 
-// SAFETY: INV-BOUND: `retain` is reached only between taking and releasing `busy`.
+// SAFETY: INV-RETAIN: `retain` is reached only between taking and releasing `busy`.
 unsafe impl Sync for Bound {}
 
 static BOUND: Bound = Bound {
@@ -62,7 +62,7 @@ impl Bound {
         if self.busy.swap(true, Acquire) {
             return None;
         }
-        // SAFETY: INV-BOUND: `busy` was free and is now ours.
+        // SAFETY: INV-RETAIN: `busy` was free and is now ours.
         let value = f(unsafe { &mut *self.retain.get() });
         self.busy.store(false, Release);
         Some(value)

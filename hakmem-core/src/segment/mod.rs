@@ -3,6 +3,7 @@
 //!
 //! Knows only `os` (and `base`, `sync`). Nothing here knows what a heap is: an owner is a number.
 
+mod check;
 pub mod emergency;
 pub mod huge;
 mod list;

@@ -12,9 +12,9 @@
 
 use crate::base::size_class::{GRANULE, GRANULE_SHIFT};
 use crate::os;
+use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering::*};
 use core::mem::size_of;
 use core::ptr::{null_mut, with_exposed_provenance};
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering::*};
 
 const LEAF_SHIFT: u32 = 32;
 const LEAF_LEN: usize = 1 << (LEAF_SHIFT - GRANULE_SHIFT);
