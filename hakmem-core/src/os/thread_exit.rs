@@ -1,7 +1,7 @@
 //! Being told when a thread ends.
 
+use crate::sync::atomic::{AtomicU64, Ordering::*};
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU64, Ordering::*};
 
 /// Destructor rounds that POSIX systems run at least; glibc and musl run exactly these.
 pub const ROUNDS: u8 = 4;

@@ -83,15 +83,7 @@ pub struct DirtyStack<T> {
 
 #[expect(clippy::new_without_default, reason = "only ever made in statics")]
 impl<T: Stacked> DirtyStack<T> {
-    #[cfg(not(loom))]
     pub const fn new() -> Self {
-        DirtyStack {
-            top: AtomicPtr::new(null_mut()),
-        }
-    }
-
-    #[cfg(loom)]
-    pub fn new() -> Self {
         DirtyStack {
             top: AtomicPtr::new(null_mut()),
         }
@@ -135,7 +127,7 @@ impl<T: Stacked> DirtyStack<T> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::sync::atomic::AtomicU32;

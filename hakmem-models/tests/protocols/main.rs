@@ -1,0 +1,3 @@
+//! Each module is one protocol; docs/CONCURRENCY.md says what it proves.
+
+mod remote_free;
