@@ -1,5 +1,7 @@
 //! Statistics and checks: read-only views of everything below.
 
+#![forbid(unsafe_code)]
+
 mod check;
 pub mod format;
 mod snapshot;

@@ -59,7 +59,7 @@ struct Shared {
 
 const _: () = assert!(size_of::<Slab>() == SLAB_RECORD);
 
-// SAFETY: both return fields of the record, which is never unmapped.
+// SAFETY: INV-RECORD: both return fields of the record, which is never unmapped.
 unsafe impl Stacked for Slab {
     fn next(&self) -> &AtomicPtr<Slab> {
         &self.shared.next_dirty
