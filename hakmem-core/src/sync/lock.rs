@@ -26,7 +26,7 @@ const SLEEPERS: usize = 1;
 const FORK: usize = 2;
 
 /// Looks at the state this often before sleeping: holders run for less than a system call takes.
-const SPINS: u32 = 64;
+const SPINS: u32 = if cfg!(loom) { 1 } else { 64 };
 
 pub struct Lock {
     state: AtomicUsize,
