@@ -7,7 +7,7 @@ enum { SLOTS = 3000 };
 static void *mix(void *argument) {
   uint64_t state = (uintptr_t)argument * 0x9e3779b97f4a7c15u + 1;
   static __thread struct { unsigned char *block; size_t size; uint64_t seed; } slots[SLOTS];
-  for (long step = 0; step < length(100000, 20000000); step++) {
+  for (long step = 0; step < length(60000, 20000000); step++) {
     size_t at = next_random(&state) % SLOTS, size = next_random(&state) % ((size_t)1 << (3 + next_random(&state) % 14));
     if (slots[at].block != NULL) {
       CHECK(holds(slots[at].block, slots[at].size, slots[at].seed));

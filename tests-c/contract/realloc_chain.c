@@ -1,5 +1,5 @@
 /* realloc keeps the contents across every boundary on the way to 1 GiB and back. */
-//@ modes=system,preload,static,full,dlopen rows=A11,R09 need=ram4 tags=alone
+//@ modes=system,preload,static rows=A11,R09 need=ram4 tags=alone
 #include "test.h"
 
 /* One word on every 512 bytes: any page lost, swapped or moved to the wrong place shows. */

@@ -4,7 +4,7 @@
 
 int main(void) {
   static size_t sizes[4096];
-  size_t count = edge_sizes(sizes, 4096, 2 * MIB);
+  size_t count = edge_sizes(sizes, 4096, MIB + MIB / 4);
   for (int e = 0; e < ENTRIES; e++) {
     void *before = NULL;
     size_t before_size = 0;

@@ -33,7 +33,7 @@ int main(int count, char **arguments) {
   CHECK_EQ(count, 2);
   if (strcmp(arguments[1], "after") == 0) register_handlers();
   start_work(6);
-  for (int round = 0; round < 150; round++) {
+  for (int round = 0; round < 80; round++) {
     pid_t child = fork();
     if (child == 0) {
       alarm(30);
@@ -43,7 +43,7 @@ int main(int count, char **arguments) {
     expect_clean_exit(child);
   }
   end_work();
-  CHECK_EQ(prepared, 150);
-  CHECK_EQ(parents, 150);
+  CHECK_EQ(prepared, 80);
+  CHECK_EQ(parents, 80);
   return 0;
 }

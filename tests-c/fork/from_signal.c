@@ -32,7 +32,7 @@ int main(int count, char **arguments) {
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
   sigaction(SIGALRM, &action, NULL);
   uint64_t state = 9;
-  for (int round = 0; round < length(400, 20000); round++) {
+  for (int round = 0; round < length(200, 20000); round++) {
     struct itimerval once = {{0, 0}, {0, 50 + (long)(next_random(&state) % 300)}};
     int before = forks; /* the timer may strike before setitimer returns */
     setitimer(ITIMER_REAL, &once, NULL);

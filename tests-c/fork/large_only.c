@@ -22,7 +22,7 @@ static void *churn(void *argument) {
 int main(void) {
   pthread_t threads[8];
   for (uintptr_t i = 0; i < 8; i++) threads[i] = start_thread(churn, (void *)i);
-  for (int round = 0; round < length(60, 5000); round++) {
+  for (int round = 0; round < length(40, 5000); round++) {
     pid_t child = fork();
     if (child == 0) {
       alarm(30);

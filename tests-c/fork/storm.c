@@ -25,7 +25,7 @@ static void child(int round) {
 
 int main(void) {
   start_work(16);
-  for (int round = 0; round < length(80, 10000); round++) {
+  for (int round = 0; round < length(60, 10000); round++) {
     pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) child(round);

@@ -2,11 +2,10 @@
  * what one size gave back is there for another. */
 //@ modes=system,preload,static,full rows=O01,S07,R10 timeout=120
 //@ case as_64m args="as 64"
-//@ case as_128m args="as 128"
 //@ case as_200m args="as 200"
 //@ case as_1g args="as 1024" modes=preload,static
 //@ case data_64m args="data 64"
-//@ case data_200m args="data 200"
+//@ case data_200m args="data 200" modes=preload,static
 #include "test.h"
 
 static size_t fill(size_t size, void ***chain) {

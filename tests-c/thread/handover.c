@@ -11,7 +11,7 @@ struct set {
 static void *make(void *argument) {
   struct set *set = argument;
   for (int i = 0; i < COUNT; i++) {
-    set->size[i] = i % 100 == 0 ? 2 * MIB + (size_t)i : (size_t)(i * i) % 20000 + 1;
+    set->size[i] = i % 100 == 0 ? 2 * MIB + (size_t)i : (size_t)(i * i) % 5000 + 1;
     set->block[i] = i % 7 == 0 ? memalign(256, set->size[i]) : malloc(set->size[i]);
     CHECK(set->block[i] != NULL);
     stamp(set->block[i], set->size[i], (uint64_t)i);

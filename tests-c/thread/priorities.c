@@ -27,7 +27,7 @@ static void *urgent(void *unused) {
 
 static void *modest(void *unused) {
   uint64_t state = 7;
-  double end = seconds() + 3;
+  double end = seconds() + 2;
   while (seconds() < end)
     for (int i = 0; i < SLOTS; i++) {
       size_t size = 1 + next_random(&state) % ((size_t)1 << (4 + next_random(&state) % 14));
