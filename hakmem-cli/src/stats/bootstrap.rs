@@ -42,6 +42,11 @@ impl Interval {
 /// Interval of `median(test) / median(base)` over paired runs; `pairs` holds (base, test).
 /// `None` with fewer than [`MIN_ROUNDS`] pairs or when a value is not a positive number.
 pub fn ratio_of_medians(pairs: &[(f64, f64)]) -> Option<Interval> {
+    ratio_of_medians_at(CONFIDENCE, pairs)
+}
+
+/// As [`ratio_of_medians`], with a confidence of one's own.
+pub fn ratio_of_medians_at(confidence: f64, pairs: &[(f64, f64)]) -> Option<Interval> {
     if !usable(pairs) {
         return None;
     }
@@ -51,7 +56,7 @@ pub fn ratio_of_medians(pairs: &[(f64, f64)]) -> Option<Interval> {
     let logs = (0..RESAMPLES)
         .map(|_| sample.resampled(&mut rng).ln())
         .collect();
-    Some(interval(ratio, logs, pairs.len()))
+    Some(interval(ratio, logs, pairs.len(), confidence))
 }
 
 /// Interval of one ratio of medians over another, from two independent sets of paired runs:
@@ -66,7 +71,12 @@ pub fn ratio_of_ratios(before: &[(f64, f64)], after: &[(f64, f64)]) -> Option<In
     let logs = (0..RESAMPLES)
         .map(|_| (new.resampled(&mut rng) / old.resampled(&mut rng)).ln())
         .collect();
-    Some(interval(ratio, logs, before.len().min(after.len())))
+    Some(interval(
+        ratio,
+        logs,
+        before.len().min(after.len()),
+        CONFIDENCE,
+    ))
 }
 
 fn usable(pairs: &[(f64, f64)]) -> bool {
@@ -130,9 +140,9 @@ impl Sample {
     }
 }
 
-fn interval(ratio: f64, mut logs: Vec<f64>, rounds: usize) -> Interval {
+fn interval(ratio: f64, mut logs: Vec<f64>, rounds: usize, confidence: f64) -> Interval {
     logs.sort_unstable_by(f64::total_cmp);
-    let tail = expanded_tail(rounds);
+    let tail = expanded_tail(rounds, confidence);
     let last = logs.len() - 1;
     let cut = ((last as f64) * tail).floor() as usize;
     Interval {
@@ -145,12 +155,12 @@ fn interval(ratio: f64, mut logs: Vec<f64>, rounds: usize) -> Interval {
 /// The tail to cut on each side. The plain percentile interval is too narrow for few rounds; the
 /// expanded one (Hesterberg 2015, "What Teachers Should Know About the Bootstrap") widens it as
 /// Student's t does the normal interval.
-fn expanded_tail(rounds: usize) -> f64 {
+fn expanded_tail(rounds: usize, confidence: f64) -> f64 {
     let n = rounds as f64;
     let Ok(student) = StudentsT::new(0.0, 1.0, n - 1.0) else {
         return 0.0; // unreachable: MIN_ROUNDS keeps the degrees of freedom positive
     };
-    let t = student.inverse_cdf(1.0 - (1.0 - CONFIDENCE) / 2.0);
+    let t = student.inverse_cdf(1.0 - (1.0 - confidence) / 2.0);
     Normal::standard().cdf(-(n / (n - 1.0)).sqrt() * t)
 }
 
@@ -166,10 +176,10 @@ mod tests {
     #[test]
     fn tails_widen_for_few_rounds() {
         // t(0.975, 4) = 2.7764, times sqrt(5/4) = 3.1042, normal tail 0.00095.
-        assert!(close(expanded_tail(5), 0.000_954, 0.000_005));
+        assert!(close(expanded_tail(5, 0.95), 0.000_954, 0.000_005));
         // t(0.975, 19) = 2.0930, times sqrt(20/19) = 2.1474, normal tail 0.01588.
-        assert!(close(expanded_tail(20), 0.015_88, 0.000_05));
-        assert!(close(expanded_tail(100_000), 0.025, 0.000_05));
+        assert!(close(expanded_tail(20, 0.95), 0.015_88, 0.000_05));
+        assert!(close(expanded_tail(100_000, 0.95), 0.025, 0.000_05));
     }
 
     #[test]
