@@ -1,24 +1,34 @@
 //! Atomics with the size, the layout and the `const` constructors of core's, and the behaviour of loom's.
 //!
 //! The shipped code keeps atomics in statics and in memory that it maps itself and takes as zero, where a loom atomic
-//! can't live. So the one here is only an address: the loom atomic that stands for it is found in a table of the running
-//! execution. The memory itself keeps its first value, so statics begin afresh in every execution.
+//! can't live. So the one here is only an address, and a table of the running execution says what is behind it:
+//! until threads start a plain value, then a loom atomic. The memory itself keeps its first value, so statics begin
+//! afresh in every execution.
 
 pub use loom::sync::atomic::{Ordering, fence};
 
-use loom::sync::atomic::AtomicU64 as Modelled;
+use loom::sync::atomic::AtomicU64 as LoomAtomic;
 use std::cell::{RefCell, UnsafeCell};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Atomics that threads may touch first after they were started, in one execution.
-const SPARE: usize = 160;
+const SPARE: usize = 200;
+
+/// What is behind an address.
+#[derive(Clone)]
+enum Modelled {
+    /// Before threads start; counted in when arithmetic has touched it.
+    Plain { value: u64, counts: bool },
+    /// Holds `value ^ first`, so that the loom atomic may be made before anybody knows what it stands for.
+    Shared { first: u64, changed: Rc<LoomAtomic> },
+}
 
 #[derive(Default)]
 struct Table {
-    by_address: HashMap<usize, Rc<Modelled>>,
+    by_address: BTreeMap<usize, Modelled>,
     /// Made before any thread was started, so that their creation happens before every access.
-    spare: Vec<Rc<Modelled>>,
+    spare: Vec<Rc<LoomAtomic>>,
     threads_run: bool,
 }
 
@@ -35,30 +45,67 @@ pub(crate) fn reset() {
 /// From here on threads run at the same time.
 pub(crate) fn threads_start() {
     TABLE.with_borrow_mut(|table| {
-        if !table.threads_run {
-            table.threads_run = true;
-            table.spare = (0..SPARE).map(|_| Rc::new(Modelled::new(0))).collect();
+        if table.threads_run {
+            return;
+        }
+        table.threads_run = true;
+        table.spare = (0..SPARE).map(|_| Rc::new(LoomAtomic::new(0))).collect();
+        for modelled in table.by_address.values_mut() {
+            if let Modelled::Plain {
+                value,
+                counts: true,
+            } = *modelled
+            {
+                *modelled = Modelled::Shared {
+                    first: 0,
+                    changed: Rc::new(LoomAtomic::new(value)),
+                };
+            }
         }
     });
 }
 
-fn modelled(address: usize, first: u64) -> Rc<Modelled> {
-    TABLE.with_borrow_mut(|table| {
-        if let Some(known) = table.by_address.get(&address) {
-            return known.clone();
-        }
-        let new = if table.threads_run {
-            assert_eq!(
-                first, 0,
-                "touch an atomic that is not zero before threads start"
-            );
-            table.spare.pop().expect("SPARE is too small")
-        } else {
-            Rc::new(Modelled::new(first))
+/// One operation on the atomic at `address`, whose memory holds `first`: `plain` before threads start, else `shared` on
+/// the loom atomic, with the value that its zero stands for.
+fn operate<T>(
+    address: usize,
+    first: u64,
+    arithmetic: bool,
+    plain: impl FnOnce(&mut u64) -> T,
+    shared: impl FnOnce(&LoomAtomic, u64) -> T,
+) -> T {
+    let (changed, first) = {
+        let mut table = TABLE.take();
+        let modelled = table.by_address.entry(address).or_insert(Modelled::Plain {
+            value: first,
+            counts: false,
+        });
+        let found = match modelled {
+            Modelled::Plain { value, counts } if !table.threads_run => {
+                *counts |= arithmetic;
+                Err(plain(value))
+            }
+            Modelled::Plain { value, .. } => {
+                let (first, changed) = (*value, table.spare.pop().expect("SPARE is too small"));
+                *modelled = Modelled::Shared {
+                    first,
+                    changed: changed.clone(),
+                };
+                Ok((changed, first))
+            }
+            Modelled::Shared { first, changed } => Ok((changed.clone(), *first)),
         };
-        table.by_address.insert(address, new.clone());
-        new
-    })
+        TABLE.set(table);
+        match found {
+            Err(done) => return done,
+            Ok(found) => found,
+        }
+    };
+    assert!(
+        !arithmetic || first == 0,
+        "arithmetic on an atomic that is not zero at first"
+    );
+    shared(&changed, first)
 }
 
 macro_rules! atomic {
@@ -78,21 +125,41 @@ macro_rules! atomic {
                 Self { first: UnsafeCell::new(value) }
             }
 
-            fn modelled(&self) -> Rc<Modelled> {
+            fn operate<R>(
+                &self,
+                arithmetic: bool,
+                plain: impl FnOnce(&mut u64) -> R,
+                shared: impl FnOnce(&LoomAtomic, u64) -> R,
+            ) -> R {
                 // SAFETY: nothing writes the cell once it can be reached.
-                modelled(self.first.get().addr(), $to(unsafe { *self.first.get() }))
+                let first = $to(unsafe { *self.first.get() });
+                operate(self.first.get().addr(), first, arithmetic, plain, shared)
             }
 
             pub fn load(&self, order: Ordering) -> $value {
-                $from(self.modelled().load(order))
+                $from(self.operate(
+                    false,
+                    |value| *value,
+                    |changed, first| changed.load(order) ^ first,
+                ))
             }
 
-            pub fn store(&self, value: $value, order: Ordering) {
-                self.modelled().store($to(value), order)
+            pub fn store(&self, to: $value, order: Ordering) {
+                let to = $to(to);
+                self.operate(
+                    false,
+                    |value| *value = to,
+                    |changed, first| changed.store(to ^ first, order),
+                )
             }
 
-            pub fn swap(&self, value: $value, order: Ordering) -> $value {
-                $from(self.modelled().swap($to(value), order))
+            pub fn swap(&self, to: $value, order: Ordering) -> $value {
+                let to = $to(to);
+                $from(self.operate(
+                    false,
+                    |value| std::mem::replace(value, to),
+                    |changed, first| changed.swap(to ^ first, order) ^ first,
+                ))
             }
 
             pub fn compare_exchange(
@@ -102,10 +169,22 @@ macro_rules! atomic {
                 done: Ordering,
                 failed: Ordering,
             ) -> Result<$value, $value> {
-                self.modelled()
-                    .compare_exchange($to(from), $to(to), done, failed)
-                    .map($from)
-                    .map_err($from)
+                let (from, to) = ($to(from), $to(to));
+                self.operate(
+                    false,
+                    |value| match *value == from {
+                        true => Ok(std::mem::replace(value, to)),
+                        false => Err(*value),
+                    },
+                    |changed, first| {
+                        changed
+                            .compare_exchange(from ^ first, to ^ first, done, failed)
+                            .map(|value| value ^ first)
+                            .map_err(|value| value ^ first)
+                    },
+                )
+                .map($from)
+                .map_err($from)
             }
 
             pub fn compare_exchange_weak(
@@ -135,22 +214,23 @@ macro_rules! integer {
         );
 
         impl $name {
-            pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.modelled().fetch_or(value as u64, order) as $value
-            }
+            arithmetic!(fetch_or, $value, |value, by| value | by);
+            arithmetic!(fetch_and, $value, |value, by| value & by);
+            arithmetic!(fetch_add, $value, u64::wrapping_add);
+            arithmetic!(fetch_sub, $value, u64::wrapping_sub);
+        }
+    };
+}
 
-            pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                // The upper bits, if the type is narrower, are zero.
-                self.modelled().fetch_and(value as u64, order) as $value
-            }
-
-            pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.modelled().fetch_add(value as u64, order) as $value
-            }
-
-            pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.modelled().fetch_sub(value as u64, order) as $value
-            }
+macro_rules! arithmetic {
+    ($name:ident, $value:ty, $apply:expr) => {
+        pub fn $name(&self, by: $value, order: Ordering) -> $value {
+            let (by, apply): (u64, fn(u64, u64) -> u64) = (by as u64, $apply);
+            self.operate(
+                true,
+                |value| std::mem::replace(value, apply(*value, by)),
+                |changed, _| changed.$name(by, order),
+            ) as $value
         }
     };
 }

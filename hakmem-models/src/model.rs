@@ -7,7 +7,9 @@ use crate::{atomic, keys, os};
 use loom::model::Builder;
 use loom::thread::JoinHandle;
 use std::mem::size_of;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Shards that models use, and so the numbers of the heaps.
 const SHARDS: std::ops::Range<u32> = 2..4;
@@ -22,15 +24,21 @@ pub fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);
     builder.max_branches = 20_000;
+    let begun = Instant::now();
+    let count = Arc::new(AtomicU64::new(0));
+    let counter = count.clone();
     builder.check(move || {
+        counter.fetch_add(1, Relaxed);
         atomic::reset();
         os::reset();
         keys::reset();
         model();
     });
+    let (count, time) = (count.load(Relaxed), begun.elapsed());
+    println!("{count} interleavings in {time:.1?}");
 }
 
-/// Starts a thread of a model. Everything that is not zero must have been touched by then.
+/// Starts a thread of a model.
 pub fn spawn<T: 'static>(f: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
     atomic::threads_start();
     loom::thread::spawn(f)
@@ -40,7 +48,6 @@ pub fn spawn<T: 'static>(f: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
 pub fn heap(number: u32) -> &'static Heap {
     assert!(SHARDS.contains(&number));
     *shard::of_owner(number).lock() = Pool::new(number);
-    crate::segment::pool::floor();
     let heap = os::map(size_of::<Heap>()).expect("the arena has room");
     let heap = heap.cast::<Heap>().as_ptr();
     // SAFETY: the memory is mapped for this and is not unmapped during the execution.

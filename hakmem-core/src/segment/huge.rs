@@ -28,7 +28,7 @@ pub struct Block {
     pub zero: bool,
 }
 
-const SLOTS: usize = 16;
+const SLOTS: usize = if cfg!(loom) { 2 } else { 16 };
 static CACHE: [AtomicPtr<Huge>; SLOTS] = [const { AtomicPtr::new(null_mut()) }; SLOTS];
 static CACHED: AtomicUsize = AtomicUsize::new(0);
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -72,6 +72,12 @@ impl Bound {
 /// After fork: the thread that was at the bound does not exist in the child.
 pub fn reset_after_fork() {
     BOUND.busy.store(false, Release);
+}
+
+/// A model begins with the same bound in every execution.
+#[cfg(loom)]
+pub fn forget_bound() {
+    BOUND.with(|retain| *retain = Retain::new(0));
 }
 
 /// Bytes and number of huge blocks in use, and bytes kept for reuse.
