@@ -104,9 +104,16 @@ pub fn alloc(size: usize, align: usize, zero: bool, owner: u32) -> Option<Block>
     Some(block)
 }
 
-/// The record of the huge block that starts at `at`, whose tag says that one does.
+/// Set in what stands in place of a record once the block was unmapped. Records are aligned, so it tells them apart.
+const NOTE: usize = 1;
+
+/// The record of the huge block at `at`, whose tag says that there is one; null if it has been unmapped meanwhile.
 fn record_of(at: *const u8) -> *mut Huge {
-    page_map::record_at(at)
+    let record: *mut Huge = page_map::record_at(at);
+    match record.addr() & NOTE {
+        0 => record,
+        _ => null_mut(),
+    }
 }
 
 /// Usable bytes of the block at `at`.
@@ -127,14 +134,13 @@ pub fn bounds(at: *const u8) -> Option<(*mut u8, usize)> {
 /// Frees the block at `at`; false when it is not (or no longer) a huge block. A caller that may have `interrupted` the
 /// holder of a shard's lock, on the same thread, says so.
 pub fn free(at: *mut u8, interrupted: bool) -> bool {
+    // The claim comes before the look at the record: another thread that frees the block too may leave a note there.
+    if !at.addr().is_multiple_of(GRANULE)
+        || !page_map::claim(at, Kind::Huge as u32, Kind::HugeKept as u32)
+    {
+        return false;
+    }
     let record = record_of(at);
-    // SAFETY: INV-RECORD: records are never unmapped.
-    if record.is_null() || unsafe { (*record).base } != at {
-        return false;
-    }
-    if !page_map::claim(at, Kind::Huge as u32, Kind::HugeKept as u32) {
-        return false;
-    }
     // SAFETY: INV-RECORD: the claim makes the record ours alone.
     let len = unsafe { (*record).len };
     LIVE.fetch_sub(len, Relaxed);
@@ -181,13 +187,13 @@ fn clear_tail(base: *mut u8, len: usize, new_len: usize) {
 /// Clears the tags of a block that is about to be unmapped, and leaves a note for whoever frees it again.
 fn leave_note(base: *mut u8, len: usize) {
     clear_tags(base, len);
-    let note: *mut u8 = without_provenance_mut(len);
+    let note: *mut u8 = without_provenance_mut(len | NOTE);
     page_map::set(base, 1, Kind::Released as u32, note);
 }
 
 /// The length of the huge block that started at `at` and was unmapped, if the note of it is still there.
 pub fn released(at: *const u8) -> usize {
-    page_map::record_at::<u8>(at).addr()
+    page_map::record_at::<u8>(at).addr() & !NOTE
 }
 
 fn map_new(len: usize, align: usize, owner: u32) -> Option<Block> {
