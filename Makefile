@@ -16,7 +16,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 CMD ?= python3 scripts/demo.py
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
-NEXTEST_VERSION := 0.9.114# the last one that builds with the rust-version of Cargo.toml
+NEXTEST_VERSION := 0.9.114# builds with the rust-version of Cargo.toml
 CC := gcc
 CARGO ?= cargo
 
