@@ -136,6 +136,7 @@ pub fn trim(pad: usize) -> bool {
         heap::each(|heap| {
             if let Some(mut locked) = heap.try_lock() {
                 locked.drain();
+                debug_assert_eq!(locked.check(), Ok(()));
                 fault = fault.or(locked.unlock());
             }
         });

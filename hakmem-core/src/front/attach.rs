@@ -52,6 +52,7 @@ unsafe fn end_thread(front: *mut Front) {
         let mut own = (*front).heap.lock();
         spill::empty(front, &mut own);
         own.drain();
+        debug_assert_eq!(own.check(), Ok(()));
         let mut orphans = ORPHANS.lock();
         own.hand_over(&mut orphans);
         heap::finish_orphans(orphans).or(own.unlock())

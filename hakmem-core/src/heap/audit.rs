@@ -4,8 +4,22 @@ use super::LockedHeap;
 use super::lists::SlabList;
 use crate::base::size_class::{CLASSES, NUM_CLASSES};
 use crate::slab::Slab;
+#[cfg(debug_assertions)]
+use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// In debug builds, one in so many releases of a heap's lock checks the heap first.
+#[cfg(debug_assertions)]
+const CHECK_EVERY: u32 = 512;
 
 impl LockedHeap<'_> {
+    #[cfg(debug_assertions)]
+    pub(super) fn check_now_and_then(&self) {
+        static RELEASES: AtomicU32 = AtomicU32::new(0);
+        if RELEASES.fetch_add(1, Relaxed).is_multiple_of(CHECK_EVERY) {
+            assert_eq!(self.check(), Ok(()));
+        }
+    }
+
     /// Calls `each` with every slab.
     pub fn each_slab(&self, mut each: impl FnMut(&Slab)) {
         for class in &self.slabs().classes {

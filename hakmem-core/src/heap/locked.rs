@@ -78,6 +78,8 @@ impl LockedHeap<'_> {
     /// Releases the lock, then does what had better not be done under it.
     #[must_use]
     pub fn unlock(self) -> Option<Fault> {
+        #[cfg(debug_assertions)]
+        self.check_now_and_then();
         let LockedHeap {
             guard,
             surplus,

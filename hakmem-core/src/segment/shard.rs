@@ -152,7 +152,9 @@ impl Shard {
     /// Gives everything back that is free; returns the bytes.
     pub fn purge_all(&self) -> usize {
         let purged = self.purge_to(0);
-        self.lock().unmap_empty(0, true);
+        let mut pool = self.lock();
+        pool.unmap_empty(0, true);
+        debug_assert_eq!(pool.check(), Ok(()));
         purged
     }
 }
