@@ -26,10 +26,12 @@ def options():
     parser.add_argument("--mode", action="append", choices=MODES, help="only this mode (may be repeated)")
     parser.add_argument("--filter", action="append", default=[], metavar="REGEX",
                         help="only cases whose id matches one of these")
-    parser.add_argument("--row", action="append", default=[], help="only cases that cover this row of docs/FIELD-FAILURES.md")
+    parser.add_argument("--row", action="append", default=[],
+                        help="only cases that cover this row of docs/FIELD-FAILURES.md")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--long", action="store_true", help="the full length of the cases tagged long")
-    parser.add_argument("--machine", action="store_true", help="also the cases that change a setting of the whole machine")
+    parser.add_argument("--machine", action="store_true",
+                        help="also the cases that change a setting of the whole machine")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (default 2)")
     parser.add_argument("--repeat", type=int, default=1, help="run each case this many times")
     parser.add_argument("--library", type=pathlib.Path, default=build.LIBRARY,

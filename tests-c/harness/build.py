@@ -1,5 +1,6 @@
 """Compiles the cases into build/tests-c, one object per source, one program per way of linking."""
 
+import functools
 import os
 import pathlib
 import subprocess
@@ -17,7 +18,8 @@ COMMON = ["-O2", "-g", "-fno-builtin-malloc", "-fno-builtin-calloc", "-fno-built
           "-Wall", "-Wextra", "-Werror",
           # What the cases do on purpose:
           "-Wno-alloc-size-larger-than", "-Wno-stringop-overflow", "-Wno-use-after-free", "-Wno-free-nonheap-object",
-          "-Wno-array-bounds", "-Wno-unused-result", "-Wno-mismatched-dealloc", "-Wno-nonnull", "-Wno-deprecated-declarations"]
+          "-Wno-array-bounds", "-Wno-unused-result", "-Wno-mismatched-dealloc", "-Wno-nonnull",
+          "-Wno-deprecated-declarations"]
 LANGUAGE = {".c": ["gcc", "-std=gnu17"], ".cc": ["g++", "-std=gnu++17", "-Wno-mismatched-new-delete"]}
 
 
@@ -93,9 +95,9 @@ def jobs(cases):
     """What must be built for `cases`: functions without duplicates, each with the cases that need it."""
     wanted = {}
     for case in cases:
-        for source_name in filter(None, [*case.libs, case.preload_before, case.preload_after]):
-            wanted.setdefault(("library", source_name), (lambda name=source_name: build_library(name), []))[1].append(case)
-        wanted.setdefault(("program", program(case)), (lambda one=case: build_program(one), []))[1].append(case)
+        for name in filter(None, [*case.libs, case.preload_before, case.preload_after]):
+            wanted.setdefault(name, (functools.partial(build_library, name), []))[1].append(case)
+        wanted.setdefault(program(case), (functools.partial(build_program, case), []))[1].append(case)
     return list(wanted.values())
 
 

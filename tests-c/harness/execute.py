@@ -30,11 +30,11 @@ def environment(case, peer, long):
            "TEST_LIB_DIR": str(build.OUT / "lib")}
     if long:
         env["TEST_LONG"] = "1"
-    if case.mode == "preload" and case.source.suffix != ".sh":
-        before, after = ([str(build.library(name))] if name else [] for name in (case.preload_before, case.preload_after))
-        env["LD_PRELOAD"] = ":".join([*before, str(library), *after])
-    elif case.preload_before or case.preload_after:
-        env["LD_PRELOAD"] = ":".join(str(build.library(name)) for name in (case.preload_before, case.preload_after) if name)
+    before, after = (build.library(name) if name else None for name in (case.preload_before, case.preload_after))
+    ours = library if case.mode == "preload" and case.source.suffix != ".sh" else None
+    preloaded = [str(path) for path in (before, ours, after) if path]
+    if preloaded:
+        env["LD_PRELOAD"] = ":".join(preloaded)
     env.update(setting.split("=", 1) for setting in case.env)
     return env
 

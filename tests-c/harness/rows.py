@@ -17,7 +17,8 @@ def problems():
         for row in case.rows:
             claimed.setdefault(row, set()).add(name)
     existing = {case.name.split(":")[0] for case in discover()}
-    listed = {match[1]: set(TEST.findall(line)) for line in TABLE.read_text().splitlines() if (match := ROW.match(line))}
+    table = TABLE.read_text().splitlines()
+    listed = {match[1]: set(TEST.findall(line)) for line in table if (match := ROW.match(line))}
     found = [f"{row} names {name}, which does not exist" for row, names in listed.items() for name in names - existing]
     found += [f"{name} claims row {row}, which does not name it" for row, names in claimed.items()
               for name in sorted(names - listed.get(row, set()))]
