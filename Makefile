@@ -60,7 +60,7 @@ ON_SYSTEM := $(BENCHES:%=$(OUT)%_system)
 
 .PHONY: help run test lib bench benches verify verify-so verify-benches verify-negative header \
 	check-header check-install check-shell install clean ci deps fmt clippy unit bars test-c \
-	test-real FORCE
+	test-real models FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 28
@@ -104,6 +104,9 @@ unit: ## run the Rust tests with cargo-nextest (built first if it is not there)
 	@$(CARGO) nextest --version >/dev/null 2>&1 || \
 		$(CARGO) install --locked cargo-nextest --version $(NEXTEST_VERSION)
 	$(CARGO) nextest run --workspace --all-features --no-fail-fast
+
+models: ## model-check the concurrent protocols with loom
+	cd hakmem-models && RUSTFLAGS="--cfg loom" $(CARGO) test --release --target-dir ../target/models
 
 check-shell: ## lint the shell scripts
 	shellcheck $$(git ls-files '*.sh')

@@ -18,6 +18,7 @@ STEPS = [
     "clippy",
     "check-shell",
     "unit",
+    "models",
     "lib",
     "check-header",
     "verify-so",
