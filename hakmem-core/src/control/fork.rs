@@ -39,3 +39,29 @@ pub fn register() {
     // SAFETY: INV-OS-RAW: the handlers are functions of this library, which is never unloaded.
     unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::{Heap, publish, with_registry_locked};
+    use crate::sync::Rank;
+
+    /// A fork that asks in another order than everybody else could wait for a thread that waits for it. Ranks are
+    /// numbers, so an order that never falls has no circle.
+    #[test]
+    fn locks_are_visited_in_the_order_of_ranks() {
+        for number in [2, 3] {
+            let heap = Box::leak(Box::new(Heap::new(number, Rank::Heap)));
+            // SAFETY: INV-HEAP: the heap is complete and leaked, and the registry is locked.
+            with_registry_locked(|| unsafe { publish(heap) });
+        }
+        let mut ranks = vec![];
+        each_lock(|lock| ranks.push(lock.rank()));
+        assert!(ranks.is_sorted(), "{ranks:?}");
+        let count = |rank| ranks.iter().filter(|&&other| other == rank).count();
+        assert_eq!(count(Rank::Registry), 1);
+        assert!(count(Rank::Heap) >= 2);
+        assert_eq!(count(Rank::Orphans), 1);
+        assert_eq!(count(Rank::Shard), shard::SHARDS);
+    }
+}
