@@ -1,6 +1,9 @@
 //! Random operations against a shadow heap: contents, alignment, overlap, zeroing, usable sizes; one and several
 //! threads, with blocks that change hands and threads that end.
 
+mod common;
+
+use common::held::{Held, check_zero};
 use hakmem_core::{api, observe};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -35,67 +38,13 @@ impl Rng {
     }
 }
 
-/// A block and what must be in it.
-struct Held {
-    at: usize,
-    size: usize,
-    seed: u8,
-}
-
-/// Bytes that are written and checked: all of a small block, the ends and a few in the middle of a large one.
-fn probes(size: usize) -> impl Iterator<Item = usize> {
-    let step = if size <= 2048 { 1 } else { 509 };
-    (0..size).step_by(step).chain(size.checked_sub(1))
-}
-
-impl Held {
-    fn new(at: *mut u8, size: usize, seed: u8) -> Held {
-        let held = Held {
-            at: at as usize,
-            size,
-            seed,
-        };
-        for i in probes(size) {
-            // SAFETY: the block is at least `size` bytes long and ours.
-            unsafe { at.add(i).write(seed ^ i as u8) };
-        }
-        held
-    }
-
-    fn ptr(&self) -> *mut u8 {
-        self.at as *mut u8
-    }
-
-    fn check(&self, upto: usize) {
-        for i in probes(self.size).filter(|&i| i < upto) {
-            // SAFETY: as in `new`.
-            let byte = unsafe { self.ptr().add(i).read() };
-            assert_eq!(
-                byte,
-                self.seed ^ i as u8,
-                "block of {} at byte {i}",
-                self.size
-            );
-        }
-    }
-
-    fn free(self) {
-        self.check(usize::MAX);
-        // SAFETY: the block is ours and given up.
-        unsafe { api::free(self.ptr()) };
-    }
-}
-
 fn allocate(rng: &mut Rng) -> Held {
     let size = rng.size();
     let seed = rng.next() as u8;
     let (at, align) = match rng.below(10) {
         0 | 1 => {
             let at = api::calloc(1, size);
-            for i in probes(size) {
-                // SAFETY: the block is new and at least this long.
-                assert_eq!(unsafe { at.add(i).read() }, 0, "calloc({size}) at byte {i}");
-            }
+            check_zero(at, size);
             (at, 16)
         }
         2 => {
@@ -116,13 +65,7 @@ fn reallocate(rng: &mut Rng, held: &mut Held) {
     // SAFETY: the block is ours; afterwards the new one is.
     let at = unsafe { api::realloc(held.ptr(), size) };
     assert!(!at.is_null());
-    let kept = held.size.min(size);
-    let moved = Held {
-        at: at as usize,
-        ..*held
-    };
-    moved.check(kept);
-    *held = Held::new(at, size, rng.next() as u8);
+    *held = held.moved(at, size, rng.next() as u8);
 }
 
 /// All blocks of all threads, to see that no two overlap.
@@ -204,6 +147,7 @@ fn live(seed: u64, steps: usize, give: Sender<Held>, take: &Mutex<Receiver<Held>
 }
 
 fn run(threads: u64, generations: u64, steps: usize) {
+    let _alone = common::alone();
     let (give, take) = mpsc::channel();
     let take = Mutex::new(take);
     for generation in 0..generations {

@@ -49,14 +49,13 @@ impl Held {
         }
     }
 
-    /// The same content at another address, after a realloc to `size` bytes.
-    pub fn moved(self, at: *mut u8, size: usize, seed: u8) -> Held {
-        let kept = self.size.min(size);
+    /// The block after a realloc to `size` bytes, with the content kept and then written anew.
+    pub fn moved(&self, at: *mut u8, size: usize, seed: u8) -> Held {
         Held {
             at: at as usize,
-            ..self
+            ..*self
         }
-        .check(kept);
+        .check(size);
         Held::new(at, size, seed)
     }
 
@@ -69,6 +68,7 @@ impl Held {
 
 /// Asserts that a block reads as zero.
 pub fn check_zero(at: *const u8, size: usize) {
+    assert!(!at.is_null());
     for i in probes(size) {
         // SAFETY: the caller has the block, and it is at least this long.
         let byte = unsafe { at.add(i).read() };
