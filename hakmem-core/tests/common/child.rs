@@ -7,7 +7,7 @@ use std::os::fd::{FromRawFd, IntoRawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Seconds after which a child that hangs is killed.
-const LIMIT: u32 = 60;
+const LIMIT: u32 = 120;
 const PANICKED: c_int = 101;
 
 #[derive(Debug, PartialEq, Eq)]
