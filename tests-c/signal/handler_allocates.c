@@ -86,6 +86,6 @@ int main(int count, char **arguments) {
   for (int i = 1; i < threads; i++) join(worker[i]);
   join(clock);
   dprintf(2, "%ld handlers ran\n", hits);
-  CHECK_AT_LEAST(hits, length(2, 60) * 2000); /* a virtual machine may lose ticks */
+  CHECK_AT_LEAST(hits, length(2, 60) * 500); /* 10 kHz were asked for; a busy machine loses most of the ticks */
   return 0;
 }
