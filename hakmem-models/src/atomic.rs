@@ -20,15 +20,32 @@ const SPARE: usize = 200;
 enum Modelled {
     /// Before threads start; counted in when arithmetic has touched it.
     Plain { value: u64, counts: bool },
-    /// Holds `value ^ first`, so that the loom atomic may be made before anybody knows what it stands for.
-    Shared { first: u64, changed: Rc<LoomAtomic> },
+    /// `changed` holds `value ^ first`, so that the loom atomic may be made before anybody knows what it stands for.
+    Shared { first: u64, changed: Rc<Pair> },
+}
+
+struct Pair {
+    value: LoomAtomic,
+    /// loom remembers only the last access to an object: a load hides an earlier load by another thread, so that a
+    /// store that follows in the same thread is never tried before the other's load. To loads this one is changed
+    /// first, which makes loom try them in either order, and then the store finds the load.
+    loads: LoomAtomic,
+}
+
+impl Pair {
+    fn new(value: u64) -> Pair {
+        Pair {
+            value: LoomAtomic::new(value),
+            loads: LoomAtomic::new(0),
+        }
+    }
 }
 
 #[derive(Default)]
 struct Table {
     by_address: BTreeMap<usize, Modelled>,
     /// Made before any thread was started, so that their creation happens before every access.
-    spare: Vec<Rc<LoomAtomic>>,
+    spare: Vec<Rc<Pair>>,
     threads_run: bool,
 }
 
@@ -49,7 +66,7 @@ pub(crate) fn threads_start() {
             return;
         }
         table.threads_run = true;
-        table.spare = (0..SPARE).map(|_| Rc::new(LoomAtomic::new(0))).collect();
+        table.spare = (0..SPARE).map(|_| Rc::new(Pair::new(0))).collect();
         for modelled in table.by_address.values_mut() {
             if let Modelled::Plain {
                 value,
@@ -58,7 +75,7 @@ pub(crate) fn threads_start() {
             {
                 *modelled = Modelled::Shared {
                     first: 0,
-                    changed: Rc::new(LoomAtomic::new(value)),
+                    changed: Rc::new(Pair::new(value)),
                 };
             }
         }
@@ -72,7 +89,7 @@ fn operate<T>(
     first: u64,
     arithmetic: bool,
     plain: impl FnOnce(&mut u64) -> T,
-    shared: impl FnOnce(&LoomAtomic, u64) -> T,
+    shared: impl FnOnce(&Pair, u64) -> T,
 ) -> T {
     let (changed, first) = {
         let mut table = TABLE.take();
@@ -129,7 +146,7 @@ macro_rules! atomic {
                 &self,
                 arithmetic: bool,
                 plain: impl FnOnce(&mut u64) -> R,
-                shared: impl FnOnce(&LoomAtomic, u64) -> R,
+                shared: impl FnOnce(&Pair, u64) -> R,
             ) -> R {
                 // SAFETY: nothing writes the cell once it can be reached.
                 let first = $to(unsafe { *self.first.get() });
@@ -140,7 +157,10 @@ macro_rules! atomic {
                 $from(self.operate(
                     false,
                     |value| *value,
-                    |changed, first| changed.load(order) ^ first,
+                    |changed, first| {
+                        changed.loads.fetch_add(1, Ordering::Relaxed);
+                        changed.value.load(order) ^ first
+                    },
                 ))
             }
 
@@ -149,7 +169,7 @@ macro_rules! atomic {
                 self.operate(
                     false,
                     |value| *value = to,
-                    |changed, first| changed.store(to ^ first, order),
+                    |changed, first| changed.value.store(to ^ first, order),
                 )
             }
 
@@ -158,7 +178,7 @@ macro_rules! atomic {
                 $from(self.operate(
                     false,
                     |value| std::mem::replace(value, to),
-                    |changed, first| changed.swap(to ^ first, order) ^ first,
+                    |changed, first| changed.value.swap(to ^ first, order) ^ first,
                 ))
             }
 
@@ -178,6 +198,7 @@ macro_rules! atomic {
                     },
                     |changed, first| {
                         changed
+                            .value
                             .compare_exchange(from ^ first, to ^ first, done, failed)
                             .map(|value| value ^ first)
                             .map_err(|value| value ^ first)
@@ -229,7 +250,7 @@ macro_rules! arithmetic {
             self.operate(
                 true,
                 |value| std::mem::replace(value, apply(*value, by)),
-                |changed, _| changed.$name(by, order),
+                |changed, _| changed.value.$name(by, order),
             ) as $value
         }
     };

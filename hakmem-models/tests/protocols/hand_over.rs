@@ -34,7 +34,7 @@ fn a_free_finds_the_new_owner() {
 /// Two threads free while the slab moves and the old owner's stack is being emptied.
 #[test]
 fn two_frees_and_an_owner_that_drains_before_it_goes() {
-    model::check(2, || {
+    model::check(1, || {
         let (old, new) = (model::heap(2), model::heap(3));
         let blocks = [take(old, FEW), take(old, FEW)];
         let kept = take(old, FEW);
@@ -77,7 +77,7 @@ fn an_orphan_is_adopted_while_a_block_is_freed() {
 /// the slab goes even though nobody else drains.
 #[test]
 fn a_freer_helps_the_owner_of_the_moment() {
-    model::check(3, || {
+    model::check(2, || {
         let (old, new) = (model::heap(2), model::heap(3));
         let block = take(old, ONE);
         let freer = model::spawn(move || free_remotely(block));

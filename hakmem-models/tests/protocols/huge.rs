@@ -58,6 +58,22 @@ fn one_of_two_frees_wins() {
     }
 }
 
+/// A thread asks about a block that others free: it gets an answer, or none, but never follows what is not a record.
+#[test]
+fn bounds_of_a_block_that_goes() {
+    model::check(3, || {
+        begin(false);
+        let block = alloc(LEN);
+        os::let_go(block.0);
+        let freer = model::spawn(move || free(block));
+        // For a message only, so a record that is free already may answer; what counts is that there is one.
+        let _ = huge::bounds(block.0);
+        assert!(freer.join().unwrap());
+        assert_eq!(huge::bounds(block.0), None);
+        assert_eq!(huge::released(block.0), LEN);
+    });
+}
+
 /// A cached block is looked for by one thread, which frees it again, while another one empties the slots: it has one
 /// owner at any moment, and nothing is left over.
 #[test]

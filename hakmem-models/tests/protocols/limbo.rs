@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 fn a_late_announcement_is_kept_for_the_next_life() {
     static LATE: AtomicBool = AtomicBool::new(false);
     static REUSED: AtomicBool = AtomicBool::new(false);
-    model::check(3, || {
+    model::check(2, || {
         let heap = model::heap(2);
         let blocks = [take(heap, FEW), take(heap, FEW)];
         let record = slab_of(blocks[0].0);

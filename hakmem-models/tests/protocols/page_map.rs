@@ -15,7 +15,7 @@ fn granule(index: usize) -> *mut u8 {
 /// comes with its record.
 #[test]
 fn one_leaf_is_published() {
-    model::check(3, || {
+    model::check(2, || {
         let writers = [1, 2].map(|index| {
             model::spawn(move || {
                 assert!(cover(granule(index), GRANULE));
