@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-const MOST_LINES: usize = 400;
+const MOST_LINES: usize = 420;
 
 /// What each layer may name, beside itself.
 const ARROWS: [(&str, &[&str]); 9] = [
