@@ -96,8 +96,8 @@ impl<T: Stacked> DirtyStack<T> {
     pub unsafe fn push(&self, item: *mut T, weight: u32) -> u32 {
         let mut top = self.top.load(Relaxed);
         loop {
-            // SAFETY: INV-RECORD: records are never unmapped; the depth of one that was popped meanwhile is unused,
-            // because the exchange below then fails.
+            // SAFETY: INV-RECORD: records are never unmapped. The depth of one that was popped meanwhile is unused, as
+            // the exchange below then fails; if it was pushed again too, the depth is too high, which costs early help.
             let depth = unsafe {
                 let below = if top.is_null() {
                     0
