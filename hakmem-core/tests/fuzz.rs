@@ -206,23 +206,32 @@ fn random_programs() {
     let first = variable("HAKMEM_FUZZ_SEED").unwrap_or(0);
     let begin = Instant::now();
     let until = variable("HAKMEM_FUZZ_SECONDS").map(|seconds| begin + Duration::from_secs(seconds));
-    let (batch, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (batch, done, minutes) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let say = || {
+        println!(
+            "{} programs from seed {first}, {} operations in {:.1?}",
+            BATCH * batch.load(Relaxed),
+            done.load(Relaxed),
+            begin.elapsed()
+        );
+    };
     thread::scope(|scope| {
         for _ in 0..STREAMS {
             scope.spawn(|| {
                 while until.map_or(done.load(Relaxed) < OPERATIONS, |end| Instant::now() < end) {
                     let seed = first + BATCH * batch.fetch_add(1, Relaxed);
                     done.fetch_add(run_batch(seed..seed + BATCH, &corpus), Relaxed);
+                    // A long run that is stopped has said how far it came.
+                    let minute = begin.elapsed().as_secs() / 60;
+                    if minutes.fetch_max(minute, Relaxed) < minute {
+                        say();
+                    }
                 }
             });
         }
     });
-    let (programs, done) = (BATCH * batch.into_inner(), done.into_inner());
-    println!(
-        "{programs} programs from seed {first}, {done} operations in {:.1?}",
-        begin.elapsed()
-    );
-    assert!(until.is_some() || done >= OPERATIONS);
+    say();
+    assert!(until.is_some() || done.into_inner() >= OPERATIONS);
 }
 
 #[test]
