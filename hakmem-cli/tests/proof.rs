@@ -169,6 +169,20 @@ fn a_deep_bound_plugin_is_named() {
 }
 
 #[test]
+fn a_program_with_its_own_copy_of_a_cxx_runtime_is_proven() {
+    let bench = Workbench::new();
+    let library = bench.allocator("libfull.so", &[]);
+    let program = bench.compile("operators.cc", "cxx-program", &["-lstdc++", "-rdynamic"]);
+    let (said, json) = prove(&bench, text(&library), &[text(&program)]);
+    assert_eq!(
+        (said.code, statuses(&json)),
+        (0, vec!["proven"]),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
 fn children_are_judged_one_by_one() {
     let bench = Workbench::new();
     let library = bench.allocator("libfull.so", &[]);

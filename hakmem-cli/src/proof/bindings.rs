@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use super::{CORE, OPERATORS, is_cxx_runtime, same_file};
+use super::{CORE, OPERATORS, builds_on_malloc, same_file};
 use crate::allocator::elf::Elf;
 
 /// A function that an object calls, and the file it gets there.
@@ -37,8 +37,7 @@ impl Audit {
     pub fn foreign(&self, home: &str) -> Vec<&Call> {
         let strays = self.calls.iter().filter(|call| {
             let operator = OPERATORS.contains(&call.function.as_str());
-            let forwarded = operator && is_cxx_runtime(&call.target);
-            !forwarded && !same_file(&call.target, home)
+            !(same_file(&call.target, home) || operator && builds_on_malloc(&call.target))
         });
         strays.collect()
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CORE, HakmemRecord, OPERATORS, ProbeRecord, is_cxx_runtime, same_file};
+use super::{CORE, HakmemRecord, OPERATORS, ProbeRecord, builds_on_malloc, same_file};
 use crate::allocator::Allocator;
 
 /// Why a run does not count as a run on the allocator.
@@ -133,7 +133,7 @@ fn against_library(home: &str, probe: &ProbeRecord) -> Vec<Refusal> {
     for function in OPERATORS {
         if let Some(to) = probe.bound(function)
             && !same_file(to, home)
-            && !is_cxx_runtime(to)
+            && !builds_on_malloc(to)
         {
             let (function, bound_to) = (function.to_owned(), to.to_owned());
             refusals.push(Refusal::ForeignOperator { function, bound_to });

@@ -18,6 +18,8 @@ pub use judge::{Refusal, judge};
 pub use record::{HakmemRecord, ProbeRecord};
 pub use session::Session;
 
+use crate::allocator::elf::Elf;
+
 /// The C functions that an allocator must answer all of: a block from one allocator in the hands
 /// of another ends the process.
 pub const CORE: [&str; 8] = [
@@ -31,16 +33,19 @@ pub const CORE: [&str; 8] = [
     "malloc_usable_size",
 ];
 
-/// operator new, new[], delete, delete[]: the allocator's own, or a C++ runtime's, which calls
-/// malloc and free.
+/// operator new, new[], delete, delete[]: the allocator's own, or built on malloc and free.
 pub const OPERATORS: [&str; 4] = ["_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"];
 
-/// A library whose operator new and delete pass everything on to malloc and free.
-pub fn is_cxx_runtime(path: &str) -> bool {
+/// Whether an object's operator new and delete are built on malloc and free: a C++ runtime, or a
+/// program that carries its own copy of one. It imports malloc and does not define it.
+pub fn builds_on_malloc(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    ["libstdc++.", "libc++.", "libc++abi."]
+    let is_runtime = ["libstdc++.", "libc++.", "libc++abi."]
         .iter()
-        .any(|prefix| name.starts_with(prefix))
+        .any(|r| name.starts_with(r));
+    let imports =
+        |elf: Elf| !elf.exports("malloc") && elf.slots.iter().any(|slot| slot.function == "malloc");
+    is_runtime || Elf::read(path.as_ref()).is_ok_and(imports)
 }
 
 /// The same file, by whatever path.

@@ -179,7 +179,7 @@ fn changed(changes: &[Change]) -> Markup {
             h2 { "Against the saved session" }
             p.legend { (different.len()) " of " (changes.len()) " figures differ; each is measured against the "
                 "baseline of its own session." }
-            table {
+            @if !different.is_empty() { table {
                 thead { tr { th { "workload" } th { "allocator" } th { "figure" }
                     th { "now / then [95 %]" } th {} } }
                 tbody { @for change in different { tr {
@@ -188,7 +188,7 @@ fn changed(changes: &[Change]) -> Markup {
                     td { (change.metric) } td { (ratio(&change.ratio)) }
                     td { (word(Some(&change.verdict))) }
                 } } }
-            }
+            } }
         }
     }
 }

@@ -218,7 +218,7 @@ pub fn time_and_memory(session: &Session) -> Result<String> {
         let area = SVGBackend::with_string(&mut svg, (WIDTH, 420)).into_drawing_area();
         let mut chart = ChartBuilder::on(&area)
             .margin(16)
-            .margin_right(110)
+            .margin_right(84)
             .x_label_area_size(46)
             .y_label_area_size(64)
             .build_cartesian_2d(Ratios(x), Ratios(y))

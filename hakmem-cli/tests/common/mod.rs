@@ -21,7 +21,7 @@ impl Workbench {
         self.folder.path().join(name)
     }
 
-    fn compile(&self, source: &str, output: &str, flags: &[&str]) -> PathBuf {
+    pub fn compile(&self, source: &str, output: &str, flags: &[&str]) -> PathBuf {
         let source = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/fixtures")
             .join(source);
