@@ -197,10 +197,11 @@ fn variable(name: &str) -> Option<u64> {
 #[test]
 fn random_programs() {
     let _alone = common::alone();
-    let corpus = read_corpus();
+    // In a forked child the stack of this thread is free for others.
+    let corpus: &Corpus = Box::leak(Box::new(read_corpus()));
     if let Some(seed) = variable("HAKMEM_FUZZ_ONE") {
         control::init(&control::Options::default());
-        Program::of_seed(seed, &corpus).run();
+        Program::of_seed(seed, corpus).run();
         return;
     }
     let first = variable("HAKMEM_FUZZ_SEED").unwrap_or(0);
@@ -220,7 +221,7 @@ fn random_programs() {
             scope.spawn(|| {
                 while until.map_or(done.load(Relaxed) < OPERATIONS, |end| Instant::now() < end) {
                     let seed = first + BATCH * batch.fetch_add(1, Relaxed);
-                    done.fetch_add(run_batch(seed..seed + BATCH, &corpus), Relaxed);
+                    done.fetch_add(run_batch(seed..seed + BATCH, corpus), Relaxed);
                     // A long run that is stopped has said how far it came.
                     let minute = begin.elapsed().as_secs() / 60;
                     if minutes.fetch_max(minute, Relaxed) < minute {

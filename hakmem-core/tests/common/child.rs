@@ -41,7 +41,8 @@ fn pipe() -> (File, File) {
     }
 }
 
-/// Forks and runs `body` in the child, which gets a pipe for its answer.
+/// Forks and runs `body` in the child, which gets a pipe for its answer. What the body refers to must not lie on the
+/// stack of another thread: the C library gives that to the next thread that the child starts.
 pub fn run(body: impl FnOnce(&mut File)) -> Ended {
     let (mut errors, errors_in) = pipe();
     let (mut answers, mut answers_in) = pipe();
