@@ -33,13 +33,18 @@ PASSED = re.compile(r"\b(\d+) passed\b")
 FAILED = re.compile(r"\b(\d+) failed\b")
 
 
+def figure(pattern, line):
+    found = pattern.search(line)
+    return int(found[1]) if found else 0
+
+
 def summary(lines):
-    """(passed, failed) of the last line that gives such a sum, or None."""
-    for line in reversed(lines):
-        if passed := PASSED.search(line):
-            failed = FAILED.search(line)
-            return int(passed[1]), int(failed[1]) if failed else 0
-    return None
+    """(passed, failed) of the last line that gives such a sum, or None; cargo gives one per program."""
+    sums = [line for line in lines if PASSED.search(line)]
+    chosen = [line for line in sums if line.startswith("test result:")] or sums[-1:]
+    if not chosen:
+        return None
+    return sum(figure(PASSED, line) for line in chosen), sum(figure(FAILED, line) for line in chosen)
 
 
 def run(step):
