@@ -36,7 +36,11 @@ fn row(
     noise: Option<Noise>,
 ) -> Option<Row> {
     let counted = session.runs.iter().filter(|run| {
-        run.workload == workload && run.allocator == allocator && run.discarded.is_none()
+        // The baseline's second runs are for the noise: the ratio is that of the medians shown.
+        run.workload == workload
+            && run.allocator == allocator
+            && run.discarded.is_none()
+            && !run.again
     });
     let values: Vec<f64> = counted.filter_map(|run| metric.of(run)).collect();
     let is_baseline = allocator == session.baseline;

@@ -15,7 +15,7 @@ fn a_clear_win_is_a_win_and_equal_figures_are_not() {
     let base = s.row("w", "libc", Metric::Time).unwrap();
     assert_eq!(
         (base.ratio, base.verdict.clone(), base.runs),
-        (None, None, 20)
+        (None, None, 10)
     );
     let (mean, least, most) = overall(&s, "fast", Metric::Time).unwrap();
     assert!(mean == least && least == most);

@@ -225,7 +225,7 @@ mod tests {
             assert!(line.contains(part), "{part} in {line}");
         }
         let line = text.lines().find(|l| l.contains("libc")).unwrap();
-        assert!(line.contains("1 (noise ") && line.contains(" 20"), "{line}");
+        assert!(line.contains("1 (noise ") && line.contains(" 10"), "{line}");
         let text = overall(&session);
         assert!(
             text.contains("time/op / libc") && text.contains("fast"),
