@@ -62,7 +62,7 @@ def _run(command, target):
     done = subprocess.run([*command, "-o", str(partial)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False, cwd=target.parent)
     if done.returncode:
-        raise Failed(f"{' '.join(command)}\n{done.stdout}")
+        raise Failed(f"{' '.join(command)}\n{done.stdout}ended with {done.returncode}")
     partial.rename(target)
 
 
