@@ -6,10 +6,11 @@
 use super::page_map::{self, Kind};
 use super::retain::Retain;
 use super::shard;
+use super::slots::{self, Slots};
 use crate::base::align::round_up;
 use crate::base::size_class::GRANULE;
 use crate::os;
-use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use core::cell::UnsafeCell;
 use core::ptr::{self, null_mut, without_provenance_mut};
 
@@ -28,8 +29,7 @@ pub struct Block {
     pub zero: bool,
 }
 
-const SLOTS: usize = if cfg!(loom) { 2 } else { 16 };
-static CACHE: [AtomicPtr<Huge>; SLOTS] = [const { AtomicPtr::new(null_mut()) }; SLOTS];
+static CACHE: Slots<Huge> = Slots::new();
 static CACHED: AtomicUsize = AtomicUsize::new(0);
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static LIVE_COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -69,9 +69,10 @@ impl Bound {
     }
 }
 
-/// After fork: the thread that was at the bound does not exist in the child.
+/// After fork: threads that were at the bound or at a slot do not exist in the child.
 pub fn reset_after_fork() {
     BOUND.busy.store(false, Release);
+    CACHE.reset_after_fork();
 }
 
 /// A model begins with the same bound in every execution.
@@ -270,16 +271,10 @@ fn release_all(record: *mut Huge) {
 fn put_cached(record: *mut Huge, len: usize) -> bool {
     let live = LIVE.load(Relaxed);
     let limit = BOUND.with(|retain| retain.limit(live)).unwrap_or(0);
-    if CACHED.fetch_add(len, Relaxed) + len <= limit {
-        for slot in &CACHE {
-            if slot.load(Relaxed).is_null()
-                && slot
-                    .compare_exchange(null_mut(), record, Release, Relaxed)
-                    .is_ok()
-            {
-                return true;
-            }
-        }
+    // SAFETY: INV-RECORD: the record is the caller's.
+    let address = unsafe { (*record).base.addr() };
+    if CACHED.fetch_add(len, Relaxed) + len <= limit && CACHE.put(record, address, len) {
+        return true;
     }
     CACHED.fetch_sub(len, Relaxed);
     false
@@ -290,28 +285,17 @@ fn take_cached(len: usize, align: usize) -> Option<*mut Huge> {
     if CACHED.load(Relaxed) < len {
         return None;
     }
-    for slot in &CACHE {
-        let record = slot.load(Acquire);
-        if record.is_null() {
-            continue;
-        }
-        // SAFETY: INV-RECORD: records are never unmapped; what is read counts only if the slot still holds it below.
-        let (base, have) = unsafe { ((*record).base, (*record).len) };
-        let fits = have >= len && have - len <= len / 4 && base.addr() & (align - 1) == 0;
-        if fits
-            && slot
-                .compare_exchange(record, null_mut(), Acquire, Relaxed)
-                .is_ok()
-        {
-            // SAFETY: INV-RECORD: the exchange made the record ours; it may be another one than was looked at.
-            let (base, have) = unsafe { ((*record).base, (*record).len) };
-            CACHED.fetch_sub(have, Relaxed);
-            if have >= len && base.addr() & (align - 1) == 0 {
-                return Some(record);
-            }
-            release_all(record);
-        }
+    let fits = |address: usize, have: usize| {
+        have >= len && have - len <= len / 4 && address & (align - 1) == 0
+    };
+    let record = CACHE.take(fits)?;
+    // SAFETY: INV-RECORD: the record is ours now.
+    let (base, have) = unsafe { ((*record).base, (*record).len) };
+    CACHED.fetch_sub(have, Relaxed);
+    if fits(base.addr(), have) {
+        return Some(record);
     }
+    release_all(record);
     None
 }
 
@@ -333,15 +317,13 @@ fn reuse(record: *mut Huge, zero: bool) -> Block {
 /// Unmaps all cached blocks; returns the bytes.
 pub fn purge_all() -> usize {
     let mut purged = 0;
-    for slot in &CACHE {
-        let record = slot.swap(null_mut(), Acquire);
-        if !record.is_null() {
-            // SAFETY: INV-RECORD: the swap made the record ours.
-            let len = unsafe { (*record).len };
-            CACHED.fetch_sub(len, Relaxed);
-            release_all(record);
-            purged += len;
-        }
+    // Counted, because others go on freeing.
+    for record in (0..slots::LEN).map_while(|_| CACHE.take(|_, _| true)) {
+        // SAFETY: INV-RECORD: the record is ours now.
+        let len = unsafe { (*record).len };
+        CACHED.fetch_sub(len, Relaxed);
+        release_all(record);
+        purged += len;
     }
     purged
 }

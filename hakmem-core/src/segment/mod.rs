@@ -12,6 +12,7 @@ pub mod page_map;
 pub mod pool;
 mod retain;
 pub mod shard;
+mod slots;
 pub mod super_slab;
 
 /// Free memory that may stay resident while the heap grows: this, and an eighth of what is in use.
