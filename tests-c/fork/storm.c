@@ -1,5 +1,5 @@
 /* 16 threads churn while the process forks over and over; every child reaches every path and starts a thread. */
-//@ modes=system,preload,static,dlopen rows=F01,F02,F03 tags=long timeout=120 long_timeout=1800
+//@ modes=system,preload,static,dlopen rows=F01,F02,F03 tags=long timeout=120 long_timeout=5400
 #include <dirent.h>
 
 #include "work.h"
@@ -30,6 +30,7 @@ int main(void) {
     CHECK(pid >= 0);
     if (pid == 0) child(round);
     expect_clean_exit(pid);
+    if (round % 1000 == 999) dprintf(2, "%d forks\n", round + 1);
   }
   end_work();
   return 0;

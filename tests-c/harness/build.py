@@ -1,9 +1,9 @@
 """Compiles the cases into build/tests-c, one object per source, one program per way of linking."""
 
 import functools
-import os
 import pathlib
 import subprocess
+import tempfile
 import zlib
 
 from .case import ROOT, SOURCES
@@ -102,8 +102,6 @@ def jobs(cases):
 
 
 def scratch(case):
-    """An empty directory for one run, under the build tree."""
-    path = OUT / "run" / case.id.replace("/", ".").replace(" ", "")
-    subprocess.run(["rm", "-rf", str(path)], check=True)
-    os.makedirs(path)
-    return path
+    """A new directory for one run, under the build tree; runs that failed leave theirs."""
+    (OUT / "run").mkdir(parents=True, exist_ok=True)
+    return pathlib.Path(tempfile.mkdtemp(prefix=case.id.replace("/", ".").replace(" ", "") + "-", dir=OUT / "run"))

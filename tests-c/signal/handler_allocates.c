@@ -1,7 +1,9 @@
 /* A timer interrupts at 10 kHz and its handler uses the heap, whatever the thread was doing in the allocator. */
 //@ modes=preload,static,dlopen rows=G01 tags=long timeout=60
-//@ case one_thread args="1 undo"
-//@ case threads args="4 undo"
+//@ case one_by_one args="1 single"
+//@ case one_by_one_threads args="4 single"
+//@ case undo args="1 undo" env="HAKMEM_CACHE=off"
+//@ case undo_threads args="4 undo" env="HAKMEM_CACHE=off"
 //@ case exchange args="1 exchange" env="HAKMEM_CACHE=off"
 //@ case exchange_threads args="4 exchange" env="HAKMEM_CACHE=off"
 #include <sys/syscall.h>
@@ -13,8 +15,9 @@ static void *volatile slots[SLOTS];
 static volatile long hits;
 static volatile int stop;
 
-/* undo: the handler frees what it allocated, last first. exchange: it keeps its blocks and frees those of others. */
-static int exchange;
+/* single: the handler frees each block before it asks for another. undo: it frees them all, last first.
+ * exchange: it keeps its blocks and frees those of others. */
+static int single, exchange;
 
 static void handler(int number, siginfo_t *info, void *context) {
   (void)number, (void)info, (void)context;
@@ -27,9 +30,10 @@ static void handler(int number, siginfo_t *info, void *context) {
     CHECK(blocks[i] != NULL);
     if (i == 0) CHECK(is_zero(blocks[i], size));
     memset(blocks[i], 7, size < 100 ? size : 100);
+    if (single) free(blocks[i]);
   }
   if (state % 64 == 0) free(keep(realloc(keep(malloc(2 * MIB)), 4 * MIB)));
-  for (int i = 3; i >= 0; i--) {
+  for (int i = 3; i >= 0 && !single; i--) {
     if (exchange)
       blocks[i] = __atomic_exchange_n(&slots[next_random(&state) % SLOTS], blocks[i], __ATOMIC_ACQ_REL);
     free(blocks[i]);
@@ -76,6 +80,7 @@ static void *wait_for_end(void *unused) {
 
 int main(int count, char **arguments) {
   CHECK_EQ(count, 3);
+  single = strcmp(arguments[2], "single") == 0;
   exchange = strcmp(arguments[2], "exchange") == 0;
   struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
   CHECK_EQ(sigaction(SIGRTMIN, &action, NULL), 0);
