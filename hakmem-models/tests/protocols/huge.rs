@@ -110,3 +110,24 @@ fn a_cached_block_has_one_taker() {
         assert_eq!(huge::stats(), (live + 2 * LEN, count + 2, 0));
     });
 }
+
+/// Two free a block each: both are kept, in a slot of their own.
+#[test]
+fn two_blocks_are_kept_at_once() {
+    model::check(3, || {
+        begin(true);
+        let (live, count, _) = huge::stats();
+        let (mine, theirs) = (alloc(LEN), alloc(LEN));
+        os::let_go(mine.0);
+        os::let_go(theirs.0);
+        let other = model::spawn(move || assert!(free(theirs)));
+        assert!(free(mine));
+        other.join().unwrap();
+        let (_, _, kept) = huge::stats();
+        assert_eq!(huge::purge_all(), kept);
+        assert_eq!(huge::stats(), (live, count, 0));
+        for block in [mine, theirs] {
+            assert_eq!(page_map::tag_at(block.0), page_map::Kind::Released as u32);
+        }
+    });
+}
