@@ -74,6 +74,17 @@ impl Call {
     ];
 }
 
+/// The kernel orders the unmapping of memory before a later mapping of it. ThreadSanitizer does not see our calls, so it
+/// is told here.
+#[inline]
+fn ordered_by_kernel() {
+    #[cfg(tsan)]
+    {
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
+        CALLS.fetch_add(1, core::sync::atomic::Ordering::AcqRel);
+    }
+}
+
 #[cfg_attr(feature = "fault", track_caller)]
 fn mmap(len: usize, protection: usize) -> Option<NonNull<u8>> {
     if refuse(Call::Map, len) {
@@ -90,6 +101,7 @@ fn mmap(len: usize, protection: usize) -> Option<NonNull<u8>> {
     if failed(answer) {
         return None;
     }
+    ordered_by_kernel();
     Counts::add(&COUNTS.mapped_bytes, len as u64);
     NonNull::new(answer as *mut u8)
 }
@@ -141,6 +153,7 @@ pub unsafe fn unmap(at: *mut u8, len: usize) -> bool {
         return false;
     }
     Counts::add(&COUNTS.unmap, 1);
+    ordered_by_kernel();
     // SAFETY: INV-OS-OWN: the caller owns the range.
     let ok = !failed(unsafe { syscall(nr::MUNMAP, [at as usize, len, 0, 0, 0, 0]) });
     if ok {
@@ -220,6 +233,7 @@ pub unsafe fn remap_to(at: *mut u8, len: usize, target: *mut u8, new_len: usize)
         return false;
     }
     Counts::add(&COUNTS.remap, 1);
+    ordered_by_kernel();
     let flags = MREMAP_MAYMOVE | MREMAP_FIXED;
     let args = [at as usize, len, new_len, flags, target as usize, 0];
     // SAFETY: INV-OS-OWN: source and target are ours; MREMAP_FIXED replaces only the reservation.
