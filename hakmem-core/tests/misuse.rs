@@ -5,6 +5,8 @@ mod common;
 use common::child::{self, End, Ended};
 use hakmem_core::control::{Misuse, misuse};
 use hakmem_core::{api, observe};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 fn malloc(size: usize) -> *mut u8 {
@@ -168,4 +170,26 @@ fn reported_only_harms_nothing() {
         "{stderr}"
     );
     assert!(stderr.lines().count() >= FORMS.len(), "{stderr}");
+}
+
+/// Where a huge block was unmapped another allocator may put a block of its own, which is not to be taken for ours.
+#[test]
+fn another_allocators_block_where_one_of_ours_was() {
+    static TOOK: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" fn take(block: *mut c_void) {
+        TOOK.store(block as usize, Relaxed);
+    }
+    let _alone = common::alone();
+    let ended = child::run(|_| {
+        misuse::set_foreign_free(take);
+        let block = malloc(5 << 20);
+        // SAFETY: see `free`.
+        unsafe {
+            free(block);
+            assert_eq!(TOOK.load(Relaxed), 0);
+            free(block);
+        }
+        assert_eq!(TOOK.load(Relaxed), block as usize);
+    });
+    assert_eq!(ended.end, End::Exit(0), "{}", ended.stderr);
 }

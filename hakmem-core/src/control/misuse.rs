@@ -4,6 +4,7 @@ use super::message::Line;
 use crate::front::{self, Bad};
 use crate::heap::Fault;
 use crate::os;
+use crate::segment::page_map::{self, Kind};
 use core::ffi::c_void;
 use core::fmt::Write;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
@@ -59,10 +60,17 @@ pub fn report_fault(fault: Fault) {
     }
 }
 
+/// Whether another allocator may have a block at `at`: perhaps where a huge block of ours was unmapped.
+fn may_be_foreign(at: *const u8, bad: Bad) -> bool {
+    let released = || page_map::tag_at(at) == Kind::Released as u32;
+    bad == Bad::Foreign || matches!(bad, Bad::Twice(_)) && released()
+}
+
 /// Reports the misuse of the pointer `at` and aborts, unless the policy is another.
 #[cold]
 pub fn report(operation: Operation, at: *mut u8, bad: Bad) {
-    if let (Operation::Free | Operation::SizedFree(_), Bad::Foreign) = (operation, bad)
+    if matches!(operation, Operation::Free | Operation::SizedFree(_))
+        && may_be_foreign(at, bad)
         && let Some(free) = foreign_free()
     {
         // SAFETY: INV-HOOK: not a block of ours, so the other allocator has to know it.
