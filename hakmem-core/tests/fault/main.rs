@@ -19,7 +19,9 @@ use hakmem_core::{api, observe};
 use scene::{LEFT, Scene, WAYS, Way};
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
 /// What a run tells its parent.
 struct Report {
@@ -114,10 +116,19 @@ fn play_all(case: &Case) -> BTreeSet<String> {
 #[test]
 fn every_call_of_every_case_may_fail() {
     let _alone = common::alone();
-    let mut failed_at = BTreeSet::new();
-    for case in &CASES {
-        failed_at.append(&mut play_all(case));
-    }
+    let (next, failed_at) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
+    // A case's runs are processes of their own, so cases can go side by side.
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(case) = CASES.get(next.fetch_add(1, Relaxed)) {
+                    let mut places = play_all(case);
+                    failed_at.lock().expect("no panic").append(&mut places);
+                }
+            });
+        }
+    });
+    let failed_at = failed_at.into_inner().expect("no panic");
     let (all, one) = sites::needed();
     assert!(all.len() > 15, "{all:?}");
     let never = |place: &&String| {
